@@ -14,19 +14,21 @@ enum { HEADER_SIZE = 64 };
 static const uint8_t* buffer;
 static size_t buffer_size;
 
+static void read_aligned(size_t at, void* value, size_t size) {
+  assert_int_equal(at % size, 0);
+  assert_true(at + size <= buffer_size);
+  memcpy(value, buffer + at, size);
+}
+
 static uint32_t word(size_t at) {
   uint32_t value = 0;
-  assert_int_equal(at % sizeof(value), 0);
-  assert_true(at + sizeof(value) <= buffer_size);
-  memcpy(&value, buffer + at, sizeof(value));
+  read_aligned(at, &value, sizeof(value));
   return value;
 }
 
 static uint16_t half(size_t at) {
   uint16_t value = 0;
-  assert_int_equal(at % sizeof(value), 0);
-  assert_true(at + sizeof(value) <= buffer_size);
-  memcpy(&value, buffer + at, sizeof(value));
+  read_aligned(at, &value, sizeof(value));
   return value;
 }
 

@@ -7,7 +7,6 @@ With --execute it is the machine code that runs, on the software AMD GPU with al
 take turns on processors of all kinds of matrix instructions, and of none.
 """
 
-import argparse
 import pathlib
 import re
 import subprocess
@@ -15,27 +14,9 @@ import sys
 import tempfile
 
 import numpy as np
+from random_cases import FLAGS, TARGETS, argument_parser, read, run_cases, run_program, stored
 
-TARGETS = ["sm_80", "gfx942", "gfx1100", "gfx1201", "sm_75", "gfx90a", "gfx1030", "sm_90", "gfx950"]
-FLAGS = {"gfx": ["--iree-hal-target-device=hip", "--iree-hip-target="],
-         "sm_": ["--iree-hal-target-device=cuda", "--iree-cuda-target="]}
 TOLERANCES = {"f16": 3e-3, "bf16": 2e-2, "f32": 2e-5}
-
-
-def stored(array, kind):
-    """The bytes of an array as elements of a type, and the numbers they stand for."""
-    if kind == "bf16":
-        bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
-        bits = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)
-        return bits.tobytes(), (bits.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    array = array.astype(np.float16 if kind == "f16" else np.float32)
-    return array.tobytes(), array.astype(np.float64)
-
-
-def read(data, kind, shape):
-    if kind == "bf16":
-        return (np.frombuffer(data, np.uint16).astype(np.uint32) << 16).view(np.float32).reshape(shape)
-    return np.frombuffer(data, np.float16 if kind == "f16" else np.float32).reshape(shape)
 
 
 def type_of(shape, kind, is_open):
@@ -154,7 +135,7 @@ def combine(subject, folder):
     return np.where(np.isneginf(sums).all(-2)[..., None], 0, result) if subject.blank else result
 
 
-def run_case(subject, runner, target, execute, random):
+def run_case(subject, options, target, random):
     """None, or what is wrong."""
     with tempfile.TemporaryDirectory(prefix="iree-attention-") as name:
         folder = pathlib.Path(name)
@@ -169,13 +150,8 @@ def run_case(subject, runner, target, execute, random):
                 array[::3] = -np.inf
             data, arrays[key] = stored(array, "f32" if key == "mask" and subject.mask == 2 else subject.kind)
             (folder / f"{key}.bin").write_bytes(data)
-            paths.append(str(folder / f"{key}.bin"))
-        device, flag = FLAGS[target[:3]]
-        command = [runner, device, flag + target, str(folder / "case.mlir"), "--",
-                   f"--execute={target}" if execute else "--interpret", "--repeat=1", f"--inputs={','.join(paths)}",
-                   f"--outputs={folder / 'out'}",
-                   f"--shapes={','.join('x'.join(map(str, shapes[key])) for key in arrays)}"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+            paths.append(folder / f"{key}.bin")
+        result = run_program(options, target, folder / "case.mlir", paths, [shapes[key] for key in arrays])
         if subject.splits and "has no kernel on these devices" in result.stderr:
             return None
         if result.returncode or result.stderr:
@@ -228,25 +204,10 @@ def run_form(name, types, text, runner, target):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runner", required=True, help="the program run_dispatches")
-    parser.add_argument("--count", type=int, default=8)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int, help="one case of them")
-    parser.add_argument("--target", help="one processor for all cases")
+    parser = argument_parser(__doc__)
     parser.add_argument("--forms", type=pathlib.Path, help="a file of functions that spell attention out, too")
-    parser.add_argument("--execute", action="store_true", help="machine code on the software GPU")
     options = parser.parse_args()
-    passed = failed = 0
-    for number in range(options.count) if options.only is None else [options.only]:
-        random = np.random.default_rng([options.seed, number])
-        subject = Case(random)
-        target = options.target or TARGETS[number % len(TARGETS)]
-        reason = run_case(subject, options.runner, target, options.execute, random)
-        passed += reason is None
-        failed += reason is not None
-        if reason is not None:
-            print(f"FAILED case {number} for {target} ({subject}): {reason}")
+    passed, failed = run_cases(options, [Case], run_case)
     for number, form in enumerate(functions(options.forms.read_text()) if options.forms else []):
         target = options.target or TARGETS[number % len(TARGETS)]
         reason = run_form(*form, options.runner, target)

@@ -7,16 +7,14 @@ With --execute it is the machine code that runs, on the software AMD GPU with al
 take turns on processors of all kinds of matrix instructions, and of none.
 """
 
-import argparse
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
-from run_attention import FLAGS, TARGETS, read, stored
+from random_cases import argument_parser, read, run_cases, run_program, stored
 
 KINDS = {"f16": TensorProto.FLOAT16, "bf16": TensorProto.BFLOAT16, "f32": TensorProto.FLOAT}
 TOLERANCES = {"f16": 2e-3, "bf16": 1.6e-2, "f32": 2e-5}
@@ -70,7 +68,12 @@ class Graph:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
 
 
-class Rows:
+class Subject:
+    def __str__(self):
+        return f"{type(self).__name__}: " + ", ".join(f"{name} {value}" for name, value in vars(self).items())
+
+
+class Rows(Subject):
     """Reductions over the last dimensions, with something before and after."""
 
     def __init__(self, random):
@@ -110,7 +113,7 @@ class Rows:
         g.output(g.cast(y, self.kind), self.kind, names)
 
 
-class Shares:
+class Shares(Subject):
     """What each element is of its row's sum, to the bit: exact sums, zeros of both signs, infinities."""
 
     def __init__(self, random):
@@ -128,7 +131,7 @@ class Shares:
         g.output((y, exact), "f32")
 
 
-class FewRows:
+class FewRows(Subject):
     """A few rows by a matrix that lies one way or the other."""
 
     def __init__(self, random):
@@ -158,11 +161,7 @@ class FewRows:
         g.output(g.cast(y, self.kind), self.kind)
 
 
-def describe(subject):
-    return ", ".join(f"{name} {value}" for name, value in vars(subject).items())
-
-
-def run_case(subject, runner, target, execute, random):
+def run_case(subject, options, target, random):
     """None, or what is wrong."""
     graph = Graph()
     subject.build(graph, random)
@@ -172,12 +171,7 @@ def run_case(subject, runner, target, execute, random):
         paths = [folder / f"{i}.bin" for i in range(len(graph.data))]
         for path, (data, _) in zip(paths, graph.data):
             path.write_bytes(data)
-        device, flag = FLAGS[target[:3]]
-        command = [runner, device, flag + target, str(folder / "case.onnx"), "--",
-                   f"--execute={target}" if execute else "--interpret", "--repeat=1",
-                   f"--inputs={','.join(map(str, paths))}", f"--outputs={folder / 'out'}",
-                   f"--shapes={','.join('x'.join(map(str, shape)) for _, shape in graph.data)}"]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=600)
+        result = run_program(options, target, folder / "case.onnx", paths, [shape for _, shape in graph.data])
         if result.returncode or result.stderr:
             return (result.stderr or f"exit {result.returncode}")[:2000]
         for index, (theirs, kind) in enumerate(graph.results):
@@ -194,25 +188,7 @@ def run_case(subject, runner, target, execute, random):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runner", required=True, help="the program run_dispatches")
-    parser.add_argument("--count", type=int, default=8, help="cases of each kind")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", type=int, help="one number of them")
-    parser.add_argument("--target", help="one processor for all cases")
-    parser.add_argument("--execute", action="store_true", help="machine code on the software GPU")
-    options = parser.parse_args()
-    passed = failed = 0
-    for number in range(options.count) if options.only is None else [options.only]:
-        for kind in (Rows, FewRows, Shares):
-            random = np.random.default_rng([options.seed, number])
-            subject = kind(random)
-            target = options.target or TARGETS[number % len(TARGETS)]
-            reason = run_case(subject, options.runner, target, options.execute, random)
-            passed += reason is None
-            failed += reason is not None
-            if reason is not None:
-                print(f"FAILED case {number} for {target} ({kind.__name__}: {describe(subject)}): {reason}")
+    passed, failed = run_cases(argument_parser(__doc__).parse_args(), [Rows, FewRows, Shares], run_case)
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 

@@ -58,6 +58,13 @@ uint32_t gpu_profile_queues(hal_queued_device_t* device, hal_profile_queue_t out
 #define GPU_PROFILE_FAMILIES                                                                          \
   (IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | \
    IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS)
+// The same of drivers that have the device's times of dispatches and operations, and what of it is lightweight.
+#define GPU_TIMED_PROFILE_FAMILIES                                         \
+  (GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS | \
+   IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS)
+#define GPU_TIMED_PROFILE_LIGHTWEIGHT                                                                 \
+  (IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | \
+   IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS)
 // Begins to watch an operation, which came from `source`: on the heap where it has commands.
 void gpu_profile_watch(gpu_operation_t* operation, const gpu_operation_t* source);
 

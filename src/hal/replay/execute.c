@@ -185,6 +185,12 @@ iree_status_t replay_make_ref(replay_executor_t* x, const replay_ref_t* ref, ire
   return iree_ok_status();
 }
 
+iree_status_t replay_check_update(const iree_hal_buffer_ref_t* target, uint64_t data_length) {
+  if (data_length == target->length) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_DATA_LOSS, "an update of %" PRIdsz " bytes has %" PRIu64, target->length,
+                          data_length);
+}
+
 iree_status_t replay_make_refs(replay_executor_t* x, const plan_record_t* r, size_t part,
                                iree_hal_buffer_ref_t** out_refs) {
   uint64_t count = r->payload.parts[part].count;

@@ -84,10 +84,7 @@ static iree_status_t command_update(replay_executor_t* x, const plan_record_t* r
   REPLAY_FIELDS(r, command_buffer_update_buffer, p);
   iree_hal_buffer_ref_t target;
   IREE_RETURN_IF_ERROR(replay_make_ref(x, &p.target_ref, &target));
-  if (p.data_length != target.length) {
-    return iree_make_status(IREE_STATUS_DATA_LOSS, "an update of %" PRIdsz " bytes has %" PRIu64, target.length,
-                            p.data_length);
-  }
+  IREE_RETURN_IF_ERROR(replay_check_update(&target, p.data_length));
   return iree_hal_command_buffer_update_buffer(commands, replay_part(r, 0).data, 0, target, p.flags);
 }
 

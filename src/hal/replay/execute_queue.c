@@ -215,10 +215,7 @@ static iree_status_t submit_update(const submission_t* s) {
   REPLAY_FIELDS(s->r, device_queue_update, p);
   iree_hal_buffer_ref_t target;
   IREE_RETURN_IF_ERROR(direct_ref(s, &p.target_ref, &target));
-  if (p.data_length != target.length) {
-    return iree_make_status(IREE_STATUS_DATA_LOSS, "an update of %" PRIdsz " bytes has %" PRIu64, target.length,
-                            p.data_length);
-  }
+  IREE_RETURN_IF_ERROR(replay_check_update(&target, p.data_length));
   return iree_hal_device_queue_update(s->device, p.queue_affinity, s->waits, s->signals, replay_part(s->r, 2).data, 0,
                                       target.buffer, target.offset, target.length, p.flags);
 }

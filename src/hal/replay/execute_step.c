@@ -114,10 +114,7 @@ static iree_status_t step_update(step_t* s, const plan_record_t* r) {
   REPLAY_FIELDS(r, command_buffer_update_buffer, p);
   iree_hal_buffer_ref_t target;
   IREE_RETURN_IF_ERROR(make_ref(s, &p.target_ref, &target));
-  if (p.data_length != target.length) {
-    return iree_make_status(IREE_STATUS_DATA_LOSS, "an update of %" PRIdsz " bytes has %" PRIu64, target.length,
-                            p.data_length);
-  }
+  IREE_RETURN_IF_ERROR(replay_check_update(&target, p.data_length));
   uint64_t next = s->value + 1;
   iree_hal_semaphore_list_t signals = {1, &s->semaphore, &next};
   return await(

@@ -92,6 +92,8 @@ static inline iree_const_byte_span_t replay_part(const plan_record_t* r, size_t 
 iree_status_t replay_make_ref(replay_executor_t* x, const replay_ref_t* ref, iree_hal_buffer_ref_t* out_ref);
 iree_status_t replay_make_refs(replay_executor_t* x, const plan_record_t* r, size_t part,
                                iree_hal_buffer_ref_t** out_refs);
+// An update of a range has as many bytes: else DATA_LOSS.
+iree_status_t replay_check_update(const iree_hal_buffer_ref_t* target, uint64_t data_length);
 
 // Waits for all work that is runnable, or must have been by now.
 iree_status_t replay_wait(replay_executor_t* x);

@@ -152,10 +152,8 @@ static void free_timer(hal_queued_device_t* base, uint64_t handle) {
 
 const hal_profile_interface_t stream_profile_interface = {
     .kind = "GPU",
-    .families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
-                IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS,
-    .lightweight = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA |
-                   IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS,
+    .families = GPU_TIMED_PROFILE_FAMILIES,
+    .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT,
     .queues = gpu_profile_queues,
     .correlate = correlate,
     .enable = enable,
