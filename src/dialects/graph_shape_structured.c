@@ -254,8 +254,8 @@ bool shape_conv(graph_sizer_t* s, graph_shape_t* out) {
   if (shape_type(s, 1)->rank != shape_type(s, 0)->rank) return shape_error(s, "has operands of different ranks");
   if (shape_type(s, 0)->rank < 3) return shape_error(s, "needs a spatial dimension, of size 1 where there is none");
   graph_size_t batch = shape_dim(s, 0, axis_of(c.x_layout, 'n')), channels = shape_dim(s, 1, axis_of(c.w_layout, 'o'));
-  if (s->symbols && ((batch.value && c.batch_groups > 1) || (channels.value && c.batch_groups * c.groups > 1))) {
-    return false;  // groups of a size known at run time have no kernels
+  if (s->symbols && c.batch_groups > 1 && (batch.value || channels.value)) {
+    return false;  // batch groups of a size known at run time have no kernels
   }
   if (!divides(s, batch, c.batch_groups, "images") || !divides(s, channels, c.groups, "output channels") ||
       !divides(s, channels, c.batch_groups, "output channels")) {

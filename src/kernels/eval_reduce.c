@@ -436,7 +436,12 @@ ir_value_t* element_conv(kernel_build_t* k, ir_value_t* tensor, const linear_t* 
   v.group = linear_constant(0);
   linear_t within;
   int64_t out_channels = wt->dims[axis_of(v.c.w_layout, 'o')];
-  if (v.c.groups > 1) linear_divide(k, v.out_channel, out_channels / v.c.groups, &v.group, &within);
+  if (v.c.groups > 1 && out_channels != IR_DYNAMIC) {
+    linear_divide(k, v.out_channel, out_channels / v.c.groups, &v.group, &within);
+  } else if (v.c.groups > 1) {  // x / (channels / groups), with groups a divisor of the channels
+    extent_t channels = eval_extent(ir_operand(op, 1), (int32_t)axis_of(v.c.w_layout, 'o'));
+    linear_divide_extent(k, linear_scale(k, v.out_channel, v.c.groups), &channels, &v.group, &within);
+  }
   if (v.c.batch_groups > 1) {
     linear_t part;
     linear_divide(k, v.out_channel, out_channels / v.c.batch_groups, &part, &within);

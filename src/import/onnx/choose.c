@@ -271,7 +271,7 @@ static ir_value_t* overlaps(onnx_node_t* n, const boxes_t* boxes, ir_value_t* be
 static bool threshold(onnx_node_t* n, uint32_t i, ir_value_t* like, ir_value_t** out) {
   *out = NULL;
   if (!onnx_has(n, i)) return true;
-  if (ir_type_count(n->in[i].v->type) != 1) return onnx_error(n, "input %u must be one number", i);
+  if (!onnx_check_single(n, i)) return false;
   *out = onnx_scalar_like(
       n, onnx_cast(n, onnx_value(onnx_reshape(n, n->in[i].v, 0, NULL), n->in[i].element), like->type->element).v, like);
   return true;
@@ -347,7 +347,7 @@ bool onnx_lower_non_max_suppression(onnx_node_t* n) {
                             : graph_binary(n->b, SCALAR_eq, onnx_iota_like(n, scores, 2), onnx_iota_like(n, scores, 2));
   ir_value_t* limit = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), 0);
   if (onnx_has(n, 2)) {
-    if (ir_type_count(n->in[2].v->type) != 1) return onnx_error(n, "the number of boxes must be one number");
+    if (!onnx_check_single(n, 2)) return false;
     limit = onnx_cast(n, n->in[2], onnx_si64(n->ctx)).v;
     limit = onnx_reshape(n, limit, 0, NULL);
   }

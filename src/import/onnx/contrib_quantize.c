@@ -2,11 +2,10 @@
 // a dequantisation and a quantisation, products of integers, and weights of 2 to 8 bits with a scale for each block.
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
-static bool check_single(onnx_node_t* n, uint32_t i) {
-  return !onnx_has(n, i) || ir_type_count(n->in[i].v->type) == 1 || onnx_error(n, "input %u must be one number", i);
-}
+static bool check_single(onnx_node_t* n, uint32_t i) { return !onnx_has(n, i) || onnx_check_single(n, i); }
 
 // Input i with its scale and zero point behind it, as f32. False after a diagnostic.
 static bool dequantize(onnx_node_t* n, uint32_t i, onnx_value_t* out) {
@@ -186,12 +185,7 @@ bool onnx_lower_qlinear_where(onnx_node_t* n) {
 // y times a scale: one number, or one for each column.
 static ir_value_t* scale_columns(onnx_node_t* n, ir_value_t* y, onnx_value_t scale) {
   ir_value_t* v = onnx_cast(n, scale, onnx_f32(n->ctx)).v;
-  if (ir_type_count(v->type) == 1) {
-    v = onnx_scalar_like(n, v, y);
-  } else {
-    if (v->type->rank != 1) return onnx_error(n, "a scale must be one number or a vector"), NULL;
-    v = onnx_along(n, v, y->type->rank - 1, y);
-  }
+  v = onnx_one_or_along(n, v, y->type->rank - 1, y);
   return v ? graph_binary(n->b, SCALAR_mul, y, v) : NULL;
 }
 
@@ -388,7 +382,7 @@ bool onnx_lower_qattention(onnx_node_t* n) {
     ir_value_t *x = onnx_centered(n, i, zero_at[i], last), *scale = onnx_cast(n, n->in[scale_at[i]], f32).v;
     if (!x) return false;
     x = graph_cast(n->b, x, f32, false);
-    scale = ir_type_count(scale->type) == 1 ? onnx_scalar_like(n, scale, x) : onnx_along(n, scale, last, x);
+    scale = onnx_one_or_along(n, scale, last, x);
     if (!scale) return false;
     in[i] = onnx_value(graph_binary(n->b, SCALAR_mul, x, scale), f32);
   }

@@ -18,10 +18,6 @@ ir_value_t* onnx_as_scalar(onnx_node_t* n, ir_value_t* v) {
   return v->type->rank ? graph_reshape(n->b, v, 0, NULL, NULL) : v;
 }
 
-bool onnx_check_scalar(onnx_node_t* n, uint32_t i) {
-  return ir_type_count(n->in[i].v->type) == 1 || onnx_error(n, "input %u must be one value", i);
-}
-
 static void drop_block(ir_block_t* block) {
   while (block->last) ir_op_erase(block->last);
 }
@@ -136,7 +132,7 @@ static bool inline_branch(onnx_node_t* n, ir_block_t* block) {
 
 bool onnx_lower_if(onnx_node_t* n) {
   ir_block_t *else_block = onnx_region_block(n, 0, 2), *then_block = else_block ? onnx_region_block(n, 1, 2) : NULL;
-  if (!then_block || !onnx_check_scalar(n, 0) || !onnx_is_bool(n->in[0]))
+  if (!then_block || !onnx_check_single(n, 0) || !onnx_is_bool(n->in[0]))
     return then_block && onnx_error(n, "the condition must be one boolean");
   const ir_attr_t* known = onnx_constant(n, n->in[0].v);
   if (known) return inline_branch(n, ir_attr_element_integer(known, 0) ? then_block : else_block);

@@ -5,7 +5,7 @@
 #include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
-enum { MAX_TERMS = 16, ELLIPSIS = 128 };  // labels are letters, or ELLIPSIS + distance from the ellipsis' end
+enum { ELLIPSIS = 128 };  // labels are letters, or ELLIPSIS + distance from the ellipsis' end
 
 typedef struct term_t {
   ir_value_t* v;
@@ -151,32 +151,32 @@ static bool match_sizes(onnx_node_t* n, term_t* a, term_t* b) {
   return true;
 }
 
-static bool is_needed(uint8_t label, const term_t* rest, uint32_t count, const term_t* result) {
-  bool needed = find_label(result, label) >= 0;
-  for (uint32_t i = 0; i < count && !needed; ++i) needed = find_label(&rest[i], label) >= 0;
-  return needed;
+// How many of the operands that are left, and the result, have each label.
+typedef uint32_t needs_t[256];
+
+static void count_labels(const term_t* t, needs_t needs, bool more) {
+  for (int32_t i = 0; i < t->rank; ++i) needs[t->labels[i]] += more ? 1u : UINT32_MAX;
 }
 
 // Sums labels that only `t` has.
-static void sum_unneeded(onnx_node_t* n, term_t* t, const term_t* other, const term_t* rest, uint32_t count,
-                         const term_t* result) {
+static void sum_unneeded(onnx_node_t* n, term_t* t, const term_t* other, const needs_t needs) {
   for (int32_t i = t->rank - 1; i >= 0; --i) {
     bool shared = other && find_label(other, t->labels[i]) >= 0;
-    if (!shared && !is_needed(t->labels[i], rest, count, result)) sum_label(n, t, i);
+    if (!shared && !needs[t->labels[i]]) sum_label(n, t, i);
   }
 }
 
-static bool contract(onnx_node_t* n, term_t* a, term_t* b, const term_t* rest, uint32_t count, const term_t* result) {
+static bool contract(onnx_node_t* n, term_t* a, term_t* b, const needs_t needs) {
   int64_t lhs_batch[ONNX_MAX_RANK], rhs_batch[ONNX_MAX_RANK], lhs[ONNX_MAX_RANK], rhs[ONNX_MAX_RANK];
   graph_contract_t c = {lhs_batch, rhs_batch, lhs, rhs, 0, 0, false, false};
   if (!match_sizes(n, a, b)) return false;
-  sum_unneeded(n, a, b, rest, count, result);
-  sum_unneeded(n, b, a, rest, count, result);
+  sum_unneeded(n, a, b, needs);
+  sum_unneeded(n, b, a, needs);
   term_t out = {0};
   for (int32_t i = 0; i < a->rank; ++i) {
     int32_t j = find_label(b, a->labels[i]);
     if (j < 0) continue;
-    bool batch = is_needed(a->labels[i], rest, count, result);
+    bool batch = needs[a->labels[i]] != 0;
     uint32_t* number = batch ? &c.batch_count : &c.contract_count;
     (batch ? lhs_batch : lhs)[*number] = i;
     (batch ? rhs_batch : rhs)[(*number)++] = j;
@@ -224,17 +224,20 @@ static bool read_equation(onnx_node_t* n, term_t* terms, term_t* result) {
 }
 
 bool onnx_lower_einsum(onnx_node_t* n) {
-  term_t terms[MAX_TERMS], result = {0};
+  term_t *terms = ARENA_ARRAY(ir_context_arena(n->ctx), term_t, n->in_count), result = {0};
   int64_t perm[ONNX_MAX_RANK];
-  if (n->in_count > MAX_TERMS) return onnx_unsupported(n, "more than %d operands", MAX_TERMS);
+  needs_t needs = {0};
   if (!read_equation(n, terms, &result)) return false;
+  count_labels(&result, needs, true);
   for (uint32_t i = 0; i < n->in_count; ++i) {
     if (!take_diagonals(n, &terms[i])) return false;
+    if (i) count_labels(&terms[i], needs, true);
   }
   for (uint32_t i = 1; i < n->in_count; ++i) {
-    if (!contract(n, &terms[0], &terms[i], terms + i + 1, n->in_count - i - 1, &result)) return false;
+    count_labels(&terms[i], needs, false);
+    if (!contract(n, &terms[0], &terms[i], needs)) return false;
   }
-  sum_unneeded(n, &terms[0], NULL, NULL, 0, &result);
+  sum_unneeded(n, &terms[0], NULL, needs);
   if (terms[0].rank != result.rank) return onnx_unsupported(n, "a result label was dropped by broadcasting");
   for (int32_t i = 0; i < result.rank; ++i) perm[i] = find_label(&terms[0], result.labels[i]);
   return onnx_return(n, graph_transpose(n->b, terms[0].v, perm), n->in[0].element);

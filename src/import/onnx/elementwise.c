@@ -3,6 +3,7 @@
 
 #include "base/near.h"
 #include "import/onnx/importer.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/strings.h"
 
@@ -206,7 +207,7 @@ bool onnx_lower_clip(onnx_node_t* n) {
   if (!onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
   for (uint32_t i = 1; i <= 2; ++i) {
     if (!onnx_has(n, i)) continue;
-    if (ir_type_count(n->in[i].v->type) != 1) return onnx_error(n, "bounds must be scalars");
+    if (!onnx_check_single(n, i)) return false;
     scalar_fn_t fn = i == 1 ? (natural ? SCALAR_maxu : SCALAR_max) : (natural ? SCALAR_minu : SCALAR_min);
     v = graph_binary(n->b, fn, v, onnx_scalar_like(n, n->in[i].v, v));
   }

@@ -219,8 +219,9 @@ bool onnx_lower_one_hot(onnx_node_t* n) {
   onnx_dim_t fits = onnx_flag_and(n, onnx_dim_test(n, SCALAR_ge, depth, onnx_dim_of(0)),
                                   onnx_dim_test(n, SCALAR_le, depth, onnx_dim_of(1ll << 40)));
   if (!onnx_require(n, fits, "depth is out of range")) return false;
-  if (ir_type_count(n->in[2].v->type) != 2 || onnx_rank(n->in[2]) != 1)
-    return onnx_error(n, "values must be two numbers");
+  ir_value_t* pair = onnx_vector_of(n, 2, 2);
+  if (!pair) return false;
+  if (ir_type_count(pair->type) != 2 || pair->type->rank != 1) return onnx_error(n, "values must be two numbers");
   for (int32_t i = 0, k = 0; i < rank; ++i) {
     dims[i] = i == axis ? depth : onnx_dim(n, indices.v, k);
     if (i != axis) at[k++] = i;
@@ -232,7 +233,7 @@ bool onnx_lower_one_hot(onnx_node_t* n) {
   ir_value_t* hot = graph_binary(n->b, SCALAR_eq, wide, onnx_iota_like(n, wide, axis));
   ir_value_t* values[2];
   for (int64_t i = 0; i < 2; ++i) {
-    ir_value_t* scalar = graph_reshape(n->b, graph_slice(n->b, n->in[2].v, &i, &one, &one), 0, NULL, NULL);
+    ir_value_t* scalar = graph_reshape(n->b, graph_slice(n->b, pair, &i, &one, &one), 0, NULL, NULL);
     values[i] = onnx_broadcast_as(n, scalar, hot, NULL);
   }
   return onnx_return(n, graph_select(n->b, hot, values[1], values[0]), n->in[2].element);

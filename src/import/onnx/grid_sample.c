@@ -242,11 +242,14 @@ static ir_value_t* grid_line(onnx_node_t* n, onnx_dim_t size, ir_value_t* like, 
 
 bool onnx_lower_affine_grid(onnx_node_t* n) {
   onnx_dim_t size[2 + MAX_SPATIAL], dims[MAX_SPATIAL + 1];
-  uint32_t count;
   ir_value_t* parts[MAX_SPATIAL + 1];
-  if (!onnx_check_float(n, 0) || !onnx_dims_input(n, 1, size, 2 + MAX_SPATIAL, &count)) return false;
+  if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 3, 3)) return false;
+  int64_t count = ir_type_count(n->in[1].v->type), rows = onnx_dim_size(n->in[0], 1);
+  if (count == IR_DYNAMIC) count = rows != IR_DYNAMIC ? 2 + rows : onnx_declared_rank(n, 0);
+  if (count < 0) return onnx_unsupported(n, "declare the result's shape in the model, or give input 1 a shape");
+  if (count < 4 || count > 2 + MAX_SPATIAL) return onnx_error(n, "theta does not fit the size");
   int32_t spatial = (int32_t)count - 2;
-  if (spatial < 2 || !onnx_check_rank(n, 0, 3, 3)) return onnx_error(n, "theta does not fit the size");
+  if (!onnx_dims_exactly(n, 1, (uint32_t)count, size)) return false;
   ir_value_t* x = onnx_sized(n, n->in[0].v, 1, spatial);
   x = x ? onnx_sized(n, x, 2, spatial + 1) : NULL;
   if (!x) return false;
@@ -281,94 +284,124 @@ bool onnx_lower_affine_grid(onnx_node_t* n) {
 
 typedef struct deform_t {
   onnx_node_t* n;
+  ir_value_t *x, *w;
   onnx_sweep_t sweep;
-  int64_t groups, offset_groups, taps, points;
+  int64_t groups, offset_groups;
+  onnx_dim_t out[2], taps, points, rows;  // rows: of all images' offset groups
 } deform_t;
 
+// What must divide a number of channels, or be equal to another number, if the model tells; else a call stops.
+static bool check_divides(onnx_node_t* n, onnx_dim_t size, int64_t by) {
+  onnx_dim_t whole = onnx_dim_mul(n, onnx_dim_div(n, size, onnx_dim_of(by)), onnx_dim_of(by));
+  return onnx_require(n, onnx_dim_test(n, SCALAR_eq, whole, size), "%lld groups do not divide the channels",
+                      (long long)by);
+}
+
+static bool check_equal(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b) {
+  return onnx_require(n, onnx_dim_test(n, SCALAR_eq, a, b), "weights, offsets and input do not fit each other");
+}
+
+static bool check_deform(deform_t* d) {
+  onnx_node_t* n = d->n;
+  ir_value_t *offset = n->in[2].v, *mask = onnx_has(n, 4) ? n->in[4].v : NULL;
+  onnx_dim_t channels = onnx_dim(n, d->x, 1), by = onnx_dim_of(d->offset_groups);
+  bool fits = check_divides(n, onnx_dim(n, d->w, 0), d->groups) && check_divides(n, channels, d->offset_groups) &&
+              check_equal(n, onnx_dim_mul(n, onnx_dim(n, d->w, 1), onnx_dim_of(d->groups)), channels);
+  onnx_dim_t pairs = onnx_dim_mul(n, d->taps, by);
+  const onnx_dim_t wanted[] = {onnx_dim(n, d->x, 0), onnx_dim_mul(n, pairs, onnx_dim_of(2)), d->out[0], d->out[1]};
+  for (int32_t i = 0; fits && i < 4; ++i) {
+    fits = check_equal(n, onnx_dim(n, offset, i), wanted[i]);
+    if (fits && mask) fits = check_equal(n, onnx_dim(n, mask, i), i == 1 ? pairs : wanted[i]);
+  }
+  return fits;
+}
+
 static bool read_deform(onnx_node_t* n, deform_t* d) {
-  const ir_type_t *x = n->in[0].v->type, *w = n->in[1].v->type, *offset = n->in[2].v->type;
   *d = (deform_t){.n = n, .groups = onnx_int(n, "group", 1), .offset_groups = onnx_int(n, "offset_group", 1)};
-  if (x->rank != 4 || w->rank != 4 || offset->rank != 4)
+  if (onnx_rank(n->in[0]) != 4 || onnx_rank(n->in[1]) != 4 || onnx_rank(n->in[2]) != 4)
     return onnx_unsupported(n, "only two spatial dimensions are supported");
+  if (onnx_has(n, 4) && !onnx_check_rank(n, 4, 4, 4)) return false;
   for (uint32_t i = 0; i < n->in_count; ++i) {
     if (!onnx_check_same_element(n, 0, i)) return false;
-    if (n->in[i].v && !ir_type_is_static(n->in[i].v->type)) return onnx_unsupported(n, "needs static shapes");
   }
-  if (!onnx_check_float(n, 0) || !onnx_read_sweep(n, n->in[0].v, w->dims + 2, &d->sweep)) return false;
-  d->taps = w->dims[2] * w->dims[3];
-  d->points = d->sweep.out[0] * d->sweep.out[1];
-  if (d->groups < 1 || d->offset_groups < 1 || d->taps > 4096)
-    return onnx_error(n, "groups or kernel are out of range");
-  bool fits = w->dims[1] * d->groups == x->dims[1] && w->dims[0] % d->groups == 0 &&
-              x->dims[1] % d->offset_groups == 0 && offset->dims[0] == x->dims[0] &&
-              offset->dims[1] == 2 * d->offset_groups * d->taps && offset->dims[2] == d->sweep.out[0] &&
-              offset->dims[3] == d->sweep.out[1];
-  const ir_type_t* mask = onnx_has(n, 4) ? n->in[4].v->type : NULL;
-  if (mask) fits &= mask->rank == 4 && ir_type_count(mask) * 2 == ir_type_count(offset);
-  return fits || onnx_error(n, "weights, offsets and input do not fit each other");
+  d->x = n->in[0].v, d->w = n->in[1].v;
+  if (!onnx_check_float(n, 0) || !onnx_read_sweep(n, d->x, &d->w, &d->sweep)) return false;
+  if (d->sweep.pads_any) return onnx_error(n, "auto_pad is no attribute of this operator");
+  if (d->groups < 1 || d->offset_groups < 1 || d->groups > (1 << 24) || d->offset_groups > (1 << 24))
+    return onnx_error(n, "groups are out of range");
+  d->taps = onnx_dim_mul(n, d->sweep.taps[0], d->sweep.taps[1]);
+  if (d->taps.size > 4096) return onnx_error(n, "the kernel is out of range");
+  for (uint32_t i = 0; i < 2; ++i) {
+    const onnx_sweep_t* s = &d->sweep;
+    onnx_dim_t size = onnx_dim(n, d->x, 2 + (int32_t)i), pads = onnx_dim_of(s->pad_low[i] + s->pad_high[i]);
+    if (onnx_dim_known(size) && size.size < 1) return onnx_error(n, "the input is empty");
+    onnx_dim_t room = onnx_dim_sub(n, onnx_dim_add(n, size, pads), onnx_sweep_reach(n, s, i));
+    d->out[i] = onnx_dim_ceil_div(n, room, onnx_dim_of(s->strides[i]));
+  }
+  d->points = onnx_dim_mul(n, d->out[0], d->out[1]);
+  d->rows = onnx_dim_mul(n, onnx_dim(n, d->x, 0), onnx_dim_of(d->offset_groups));
+  return check_deform(d);
 }
 
 // Unshifted position along spatial dim `dim` of every tap and point: [taps, h, w], in the shape [1, taps, h, w].
 static ir_value_t* tap_positions(deform_t* d, int32_t dim, const ir_type_t* element) {
   onnx_node_t* n = d->n;
   const onnx_sweep_t* s = &d->sweep;
-  const int64_t dims[] = {1, s->kernel[0], s->kernel[1], s->out[0], s->out[1]};
-  const ir_type_t* type = ir_type_tensor(n->ctx, element, 5, dims);
-  ir_value_t* tap = onnx_binary_number(n, SCALAR_mul, graph_iota(n->b, type, 1 + dim, NULL), (double)s->dilations[dim]);
-  ir_value_t* point = onnx_binary_number(n, SCALAR_mul, graph_iota(n->b, type, 3 + dim, NULL), (double)s->strides[dim]);
+  const onnx_dim_t one = onnx_dim_of(1), dims[] = {one, s->taps[0], s->taps[1], d->out[0], d->out[1]};
+  ir_value_t* tap = graph_cast(n->b, onnx_numbers(n, 5, dims, 1 + dim), element, false);
+  ir_value_t* point = graph_cast(n->b, onnx_numbers(n, 5, dims, 3 + dim), element, false);
+  tap = onnx_binary_number(n, SCALAR_mul, tap, (double)s->dilations[dim]);
+  point = onnx_binary_number(n, SCALAR_mul, point, (double)s->strides[dim]);
   ir_value_t* at = graph_binary(n->b, SCALAR_add, tap, point);
-  const int64_t flat[] = {1, d->taps * d->points};
-  return graph_reshape(n->b, onnx_binary_number(n, SCALAR_sub, at, (double)s->pad_low[dim]), 2, flat, NULL);
+  const onnx_dim_t flat[] = {one, onnx_dim_mul(n, d->taps, d->points)};
+  return onnx_reshape(n, onnx_binary_number(n, SCALAR_sub, at, (double)s->pad_low[dim]), 2, flat);
 }
 
 // Offsets of one spatial dim: [n, groups * taps * 2, h, w] -> [n * groups, taps * h * w].
 static ir_value_t* tap_offsets(deform_t* d, int64_t dim) {
   onnx_node_t* n = d->n;
-  int64_t rows = n->in[0].v->type->dims[0] * d->offset_groups;
-  const int64_t apart[] = {rows, d->taps, 2, d->points}, offsets[] = {0, 0, dim, 0}, ones[] = {1, 1, 1, 1};
-  const int64_t sizes[] = {rows, d->taps, 1, d->points}, flat[] = {rows, d->taps * d->points};
-  ir_value_t* x = graph_slice(n->b, graph_reshape(n->b, n->in[2].v, 4, apart, NULL), offsets, sizes, ones);
-  return graph_reshape(n->b, x, 2, flat, NULL);
+  const onnx_dim_t apart[] = {d->rows, d->taps, onnx_dim_of(2), d->points};
+  const onnx_dim_t flat[] = {d->rows, onnx_dim_mul(n, d->taps, d->points)};
+  ir_value_t* pairs = onnx_reshape(n, n->in[2].v, 4, apart);
+  return onnx_reshape(n, onnx_entry(n, pairs, 2, dim), 2, flat);
 }
 
 // The sampled columns [n, c * taps, points] times the weights.
 static ir_value_t* multiply_columns(deform_t* d, ir_value_t* columns) {
   onnx_node_t* n = d->n;
-  const ir_type_t* w = n->in[1].v->type;
-  int64_t batch = n->in[0].v->type->dims[0], depth = w->dims[1] * d->taps, rows = w->dims[0] / d->groups;
-  const int64_t grouped[] = {batch, d->groups, depth, d->points}, weights[] = {d->groups, rows, depth};
+  onnx_dim_t batch = onnx_dim(n, d->x, 0), channels = onnx_dim(n, d->w, 0), groups = onnx_dim_of(d->groups);
+  onnx_dim_t depth = onnx_dim_mul(n, onnx_dim(n, d->w, 1), d->taps), rows = onnx_dim_div(n, channels, groups);
+  const onnx_dim_t grouped[] = {batch, groups, depth, d->points}, weights[] = {groups, rows, depth};
   static const int64_t lhs_batch = 0, rhs_batch = 1, lhs = 2, rhs = 2, perm[] = {2, 0, 1, 3};
   graph_contract_t c = {&lhs_batch, &rhs_batch, &lhs, &rhs, 1, 1, false, false};
-  ir_value_t* y =
-      graph_contract(n->b, graph_reshape(n->b, n->in[1].v, 3, weights, NULL),
-                     graph_reshape(n->b, columns, 4, grouped, NULL), &c, w->element);  // [g, rows, n, points]
-  const int64_t dims[] = {batch, w->dims[0], d->sweep.out[0], d->sweep.out[1]};
-  return graph_reshape(n->b, graph_transpose(n->b, y, perm), 4, dims, NULL);
+  ir_value_t *left = onnx_reshape(n, d->w, 3, weights), *right = onnx_reshape(n, columns, 4, grouped);
+  ir_value_t* y = graph_contract(n->b, left, right, &c, d->w->type->element);  // [g, rows, n, points]
+  const onnx_dim_t dims[] = {batch, channels, d->out[0], d->out[1]};
+  return onnx_reshape(n, graph_transpose(n->b, y, perm), 4, dims);
 }
 
 bool onnx_lower_deform_conv(onnx_node_t* n) {
   deform_t d;
   if (!read_deform(n, &d)) return false;
-  const ir_type_t* x = n->in[0].v->type;
-  int64_t rows = x->dims[0] * d.offset_groups, columns = d.taps * d.points;
-  const int64_t flat[] = {rows, x->dims[1] / d.offset_groups, x->dims[2] * x->dims[3]}, bias_axis = 1;
-  sampler_t s = {.n = n, .spatial = 2, .channels = onnx_dim_of(flat[1])};
-  for (int32_t d = 0; d < 2; ++d) s.size[d] = onnx_dim_of(x->dims[2 + d]);
-  if (x->dims[2] < 1 || x->dims[3] < 1) return onnx_error(n, "the input is empty");
-  s.flat = graph_reshape(n->b, n->in[0].v, 3, flat, NULL);
+  const ir_type_t* element = d.x->type->element;
+  sampler_t s = {.n = n, .spatial = 2};
+  for (int32_t dim = 0; dim < 2; ++dim) s.size[dim] = onnx_dim(n, d.x, 2 + dim);
+  s.channels = onnx_dim_div(n, onnx_dim(n, d.x, 1), onnx_dim_of(d.offset_groups));
+  const onnx_dim_t flat[] = {d.rows, s.channels, onnx_dim_mul(n, s.size[0], s.size[1])};
+  s.flat = onnx_reshape(n, d.x, 3, flat);
   for (int32_t dim = 0; dim < 2; ++dim) {
-    ir_value_t *base = tap_positions(&d, dim, x->element), *offset = tap_offsets(&d, dim);
-    if (!onnx_broadcast(n, &base, &offset)) return false;
+    ir_value_t *base = tap_positions(&d, dim, element), *offset = tap_offsets(&d, dim);
+    if (!(base = onnx_broadcast_onto(n, base, offset))) return false;
     s.at[dim] = add(&s, base, offset);
   }
   ir_value_t* sampled = interpolate(&s, false, SCALAR_add);  // [rows, c / groups, taps * points]
   if (onnx_has(n, 4)) {
-    const int64_t mask[] = {rows, columns};
-    sampled = weighted(&s, sampled, graph_reshape(n->b, n->in[4].v, 2, mask, NULL));
+    const onnx_dim_t mask[] = {d.rows, onnx_dim_mul(n, d.taps, d.points)};
+    sampled = weighted(&s, sampled, onnx_reshape(n, n->in[4].v, 2, mask));
   }
   ir_value_t* y = multiply_columns(&d, sampled);
   if (onnx_has(n, 3)) {
-    ir_value_t* bias = onnx_along(n, n->in[3].v, bias_axis, y);
+    ir_value_t* bias = onnx_along(n, n->in[3].v, 1, y);
     y = bias ? graph_binary(n->b, SCALAR_add, y, bias) : NULL;
   }
   return onnx_return(n, y, n->in[0].element);

@@ -36,16 +36,24 @@ static bool in_range(onnx_node_t* n, onnx_dim_t size) {
   return onnx_require(n, fits, "a size is out of range");
 }
 
+// How many spatial dimensions there are: what shapes have a length in the model say, or the result's declared rank.
+static bool count_spatial(onnx_node_t* n, uint32_t* out) {
+  int64_t count = IR_DYNAMIC;
+  for (uint32_t i = 1; i < 3 && count == IR_DYNAMIC; ++i) count = ir_type_count(n->in[i].v->type);
+  if (count == IR_DYNAMIC) count = (int64_t)onnx_declared_rank(n, 0) - 2;
+  if (count == -3) return onnx_unsupported(n, "declare the result's shape in the model, or give inputs 1 and 2 shapes");
+  *out = (uint32_t)count;
+  return (count > 0 && count <= GRAPH_MAX_SPATIAL) || onnx_error(n, "needs 1 to %d spatial sizes", GRAPH_MAX_SPATIAL);
+}
+
 static bool read_columns(onnx_node_t* n, columns_t* c) {
-  uint32_t given;
   onnx_dim_t one = onnx_dim_of(1);
   ir_value_t* x = n->in[0].v;
   c->blocks = c->positions = one;
   c->unrolls = ir_type_is_static(x->type);
   if (!onnx_check_rank(n, 0, 3, 3)) return false;
-  if (!onnx_dims_input(n, 1, c->image, GRAPH_MAX_SPATIAL, &c->spatial)) return false;
-  if (!onnx_dims_input(n, 2, c->block, GRAPH_MAX_SPATIAL, &given)) return false;
-  if (given != c->spatial || !c->spatial) return onnx_error(n, "image_shape and block_shape differ in length");
+  if (!count_spatial(n, &c->spatial)) return false;
+  if (!onnx_dims_exactly(n, 1, c->spatial, c->image) || !onnx_dims_exactly(n, 2, c->spatial, c->block)) return false;
   if (!read_list(n, "strides", c->spatial, 1, 1, c->strides) ||
       !read_list(n, "dilations", c->spatial, 1, 1, c->dilations) ||
       !read_list(n, "pads", 2 * c->spatial, 0, 0, c->pads)) {
@@ -163,7 +171,7 @@ bool onnx_lower_max_unpool(onnx_node_t* n) {
   onnx_dim_t dims[ONNX_MAX_RANK], wanted[ONNX_MAX_RANK], low[ONNX_MAX_RANK], high[ONNX_MAX_RANK];
   onnx_dim_t total = onnx_dim_of(1), count = total;
   int32_t rank = x->type->rank;
-  uint32_t given = 0, spatial = (uint32_t)rank - 2;
+  uint32_t spatial = (uint32_t)rank - 2;
   if (!onnx_check_rank(n, 0, 3, 2 + GRAPH_MAX_SPATIAL) || !onnx_check_rank(n, 1, rank, rank)) return false;
   if (!onnx_is_int(n->in[1])) return onnx_error(n, "the indices must be integers");
   if (!onnx_attr(n, "kernel_shape")) return onnx_error(n, "attribute 'kernel_shape' is required");
@@ -190,8 +198,8 @@ bool onnx_lower_max_unpool(onnx_node_t* n) {
   ir_value_t* places = onnx_reshape(n, onnx_cast(n, n->in[1], onnx_si64(n->ctx)).v, 1, &count);
   ir_value_t* y = scatter_lines(n, onnx_reshape(n, x, 2, line), places, total, "set");
   y = onnx_reshape(n, y, rank, dims);
-  if (onnx_has(n, 2) && !onnx_dims_input(n, 2, wanted, ONNX_MAX_RANK, &given)) return false;
-  if (given && given != (uint32_t)rank) return onnx_error(n, "output_shape has %u entries", given);
+  bool given = onnx_has(n, 2) && ir_type_count(n->in[2].v->type) != 0;
+  if (given && !onnx_dims_exactly(n, 2, (uint32_t)rank, wanted)) return false;
   for (int32_t i = 0; given && i < rank; ++i) {
     if (i >= 2 && !in_range(n, wanted[i])) return false;
     high[i] = onnx_dim_sub(n, wanted[i], dims[i]);

@@ -220,11 +220,11 @@ bool onnx_lower_loop(onnx_node_t* n) {
   if (body.carried > n->out_count) return onnx_error(n, "has fewer results than carried values");
   body.scans = n->out_count - body.carried;
   if (onnx_has(n, 0)) {
-    if (!onnx_check_scalar(n, 0) || !onnx_dims_input(n, 0, &trips, 1, &count)) return false;
+    if (!onnx_check_single(n, 0) || !onnx_dims_input(n, 0, &trips, 1, &count)) return false;
     limit = onnx_as_scalar(n, onnx_cast(n, n->in[0], onnx_si64(n->ctx)).v);
     if (trips.size != IR_DYNAMIC && trips.size < 0) trips.size = 0;
   }
-  if (onnx_has(n, 1) && !(onnx_check_scalar(n, 1) && onnx_is_bool(n->in[1])))
+  if (onnx_has(n, 1) && !(onnx_check_single(n, 1) && onnx_is_bool(n->in[1])))
     return onnx_error(n, "the condition must be one boolean");
   body.start = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, body.carried + 1);
   for (uint32_t i = 0; i < body.carried; ++i) {

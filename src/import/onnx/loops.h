@@ -9,7 +9,6 @@ enum { ONNX_MAX_ROUNDS = 256 };  // that become copies of a body, one after anot
 // The block of the region that holds attribute number `index` (in order of name). NULL after a diagnostic.
 ir_block_t* onnx_region_block(onnx_node_t* n, uint32_t index, uint32_t regions);
 ir_value_t* onnx_as_scalar(onnx_node_t* n, ir_value_t* v);
-bool onnx_check_scalar(onnx_node_t* n, uint32_t i);
 
 typedef struct onnx_loop_t {
   onnx_node_t* n;

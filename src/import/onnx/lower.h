@@ -158,6 +158,8 @@ ir_value_t* onnx_spread(onnx_node_t* n, ir_value_t* x, int32_t rank, const int64
 ir_value_t* onnx_broadcast_as(onnx_node_t* n, ir_value_t* x, ir_value_t* like, const int64_t* at);
 // A vector along dimension `axis` of a tensor in the shape of `like`. NULL after a diagnostic.
 ir_value_t* onnx_along(onnx_node_t* n, ir_value_t* vector, int64_t axis, ir_value_t* like);
+// The same of one number, or of a vector of which only a call knows whether it is one.
+ir_value_t* onnx_one_or_along(onnx_node_t* n, ir_value_t* v, int64_t axis, ir_value_t* like);
 // Reduction that keeps the reduced dims as size 1.
 ir_value_t* onnx_reduce_keep(onnx_node_t* n, ir_value_t* x, const int64_t* dims, uint32_t count, const char* kind);
 // Reduction, repeated along the reduced dims to the shape of x.

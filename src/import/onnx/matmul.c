@@ -175,7 +175,7 @@ ir_value_t* onnx_centered(onnx_node_t* n, uint32_t x, uint32_t zero, int64_t axi
   if (point->type->rank > 1) {
     return onnx_binary_onto(n, SCALAR_sub, wide, point);
   }
-  point = ir_type_count(point->type) == 1 ? onnx_scalar_like(n, point, wide) : onnx_along(n, point, axis, wide);
+  point = onnx_one_or_along(n, point, axis, wide);
   return point ? graph_binary(n->b, SCALAR_sub, wide, point) : NULL;
 }
 

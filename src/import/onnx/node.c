@@ -254,6 +254,12 @@ ir_value_t* onnx_along(onnx_node_t* n, ir_value_t* vector, int64_t axis, ir_valu
   return onnx_broadcast_as(n, vector, like, &axis);
 }
 
+ir_value_t* onnx_one_or_along(onnx_node_t* n, ir_value_t* v, int64_t axis, ir_value_t* like) {
+  if (ir_type_count(v->type) == 1) return onnx_scalar_like(n, v, like);
+  if (v->type->rank != 1 || v->type->dims[0] != IR_DYNAMIC) return onnx_along(n, v, axis, like);
+  return onnx_broadcast_onto(n, onnx_spread(n, v, like->type->rank, &axis), like);
+}
+
 ir_value_t* onnx_scalar_like(onnx_node_t* n, ir_value_t* scalar, ir_value_t* like) {
   const ir_attr_t* value = onnx_constant(n, scalar);
   if (value && ir_type_is_float(scalar->type->element)) {

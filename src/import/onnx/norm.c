@@ -82,6 +82,16 @@ static onnx_value_t stash(onnx_node_t* n, onnx_value_t x) {
   return narrow ? onnx_cast(n, x, onnx_f32(n->ctx)) : x;
 }
 
+// Scale and bias of opset 18 are those of groups. Models were written that give one for each channel there, too.
+static bool is_per_group(onnx_node_t* n, int64_t groups) {
+  if (!onnx_int(n, "per_group", 0)) return false;
+  for (uint32_t i = 1; i < 3; ++i) {
+    if (onnx_rank(n->in[i]) == 1 && onnx_dim_size(n->in[i], 0) != groups && onnx_dim_size(n->in[i], 0) != IR_DYNAMIC)
+      return false;
+  }
+  return true;
+}
+
 // [n, c, ...] is seen as [n, groups, c / groups, ...].
 bool onnx_lower_group_norm(onnx_node_t* n) {
   onnx_value_t in = n->in[0];
@@ -90,25 +100,28 @@ bool onnx_lower_group_norm(onnx_node_t* n) {
   onnx_dim_t split[ONNX_MAX_RANK], whole[ONNX_MAX_RANK];
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, ONNX_MAX_RANK - 1)) return false;
   if (!onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
-  if (onnx_rank(n->in[1]) == 1 && onnx_dim_size(n->in[1], 0) != IR_DYNAMIC &&
+  bool per_group = is_per_group(n, groups);
+  if (!per_group && onnx_rank(n->in[1]) == 1 && onnx_dim_size(n->in[1], 0) != IR_DYNAMIC &&
       !(in.v = onnx_sized(n, in.v, 1, onnx_dim_size(n->in[1], 0))))
     return false;
   onnx_value_t wide = stash(n, in);
-  onnx_dim_t channels = onnx_dim(n, wide.v, 1);
-  if (groups < 1 || groups > INT32_MAX || (onnx_dim_known(channels) && channels.size % groups))
-    return onnx_error(n, "num_groups must divide the number of channels");
+  onnx_dim_t channels = onnx_dim(n, wide.v, 1), by = onnx_dim_of(groups);
+  if (groups < 1 || groups > INT32_MAX) return onnx_error(n, "num_groups must divide the number of channels");
+  split[2] = onnx_dim_div(n, channels, by);
+  onnx_dim_t divides = onnx_dim_test(n, SCALAR_eq, onnx_dim_mul(n, split[2], by), channels);
+  if (!onnx_require(n, divides, "num_groups must divide the number of channels")) return false;
   for (int32_t i = 0; i < rank; ++i) {
     whole[i] = onnx_dim(n, wide.v, i);
-    split[i == 0 ? 0 : i + 1] = whole[i];
+    if (i != 1) split[i == 0 ? 0 : i + 1] = whole[i];
     if (i) dims[i - 1] = i + 1;
   }
-  split[1] = onnx_dim_of(groups);
-  split[2] = onnx_dim_div(n, channels, onnx_dim_of(groups));
+  split[1] = by;
   ir_value_t* y = onnx_reshape(n, wide.v, rank + 1, split);
   y = standardized(n, y, dims, (uint32_t)rank - 1, onnx_float(n, "epsilon", 1e-5f));
-  y = onnx_reshape(n, y, rank, whole);
+  if (!per_group) y = onnx_reshape(n, y, rank, whole);
   y = onnx_cast(n, onnx_value(y, wide.element), in.element).v;
-  return onnx_return(n, affine(n, y, n->in[1].v, n->in[2].v, 1), in.element);
+  y = affine(n, y, n->in[1].v, n->in[2].v, 1);
+  return onnx_return(n, y && per_group ? onnx_reshape(n, y, rank, whole) : y, in.element);
 }
 
 // The dims from `axis` on.

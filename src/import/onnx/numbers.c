@@ -115,11 +115,29 @@ ir_value_t* onnx_dim_like(onnx_node_t* n, onnx_dim_t dim, ir_value_t* like) {
 // Inputs
 //===----------------------------------------------------------------------------------------------------------------===
 
+void onnx_set_input(onnx_node_t* n, uint32_t i, ir_value_t* v) {
+  onnx_value_t* in = arena_copy(ir_context_arena(n->ctx), n->in, sizeof(*in) * n->in_count);
+  in[i].v = v;
+  n->in = in;
+}
+
+bool onnx_check_single(onnx_node_t* n, uint32_t i) {
+  onnx_dim_t dims[ONNX_MAX_RANK], one = onnx_dim_of(1);
+  ir_value_t* v = n->in[i].v;
+  if (ir_type_count(v->type) == 1) return true;
+  for (int32_t d = 0; d < v->type->rank; ++d) {
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, v, d), one);
+    if (!onnx_require(n, fits, "input %u must be one value", i)) return false;
+    dims[d] = one;
+  }
+  onnx_set_input(n, i, onnx_reshape(n, v, v->type->rank, dims));
+  return true;
+}
+
 bool onnx_number_input(onnx_node_t* n, uint32_t i, onnx_dim_t* out) {
-  onnx_value_t x = n->in[i];
   uint32_t count;
-  if (ir_type_count(x.v->type) != 1) return onnx_error(n, "input %u must be one number", i);
-  x = onnx_cast(n, x, onnx_si64(n->ctx));
+  if (!onnx_check_single(n, i)) return false;
+  onnx_value_t x = onnx_cast(n, n->in[i], onnx_si64(n->ctx));
   x.v = onnx_reshape(n, x.v, 0, NULL);
   onnx_node_t inner = *n;
   inner.in = &x, inner.in_count = 1;
@@ -145,17 +163,64 @@ bool onnx_axis_input(onnx_node_t* n, uint32_t i, int32_t rank, onnx_dim_t* out) 
   return onnx_number_input(n, i, out) && check_axis(n, out, rank);
 }
 
-bool onnx_shape_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t* count) {
+// Whether input i is a vector whose length is known at run time only.
+static bool has_open_length(onnx_node_t* n, uint32_t i) {
   ir_value_t* v = n->in[i].v;
-  const int64_t rank = onnx_declared_rank(n, 0), zero = 0, one = 1;
-  if (v->type->rank != 1 || v->type->dims[0] != IR_DYNAMIC || rank < 0 || onnx_constant(n, v))
-    return onnx_dims_input(n, i, dims, ONNX_MAX_RANK, count);
-  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, v, 0), onnx_dim_of(rank));
-  if (!onnx_require(n, fits, "the result must have rank %lld", (long long)rank)) return false;
-  onnx_value_t sizes = onnx_value(graph_slice(n->b, v, &zero, &rank, &one), n->in[i].element);
+  return v->type->rank == 1 && v->type->dims[0] == IR_DYNAMIC && !onnx_constant(n, v);
+}
+
+ir_value_t* onnx_vector_of(onnx_node_t* n, uint32_t i, int64_t length) {
+  ir_value_t* v = n->in[i].v;
+  const int64_t zero = 0, one = 1;
+  if (!has_open_length(n, i)) return v;
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, v, 0), onnx_dim_of(length));
+  if (!onnx_require(n, fits, "input %u must have %lld elements", i, (long long)length)) return NULL;
+  return graph_slice(n->b, v, &zero, &length, &one);
+}
+
+bool onnx_dims_exactly(onnx_node_t* n, uint32_t i, uint32_t count, onnx_dim_t* dims) {
   onnx_node_t inner = *n;
-  inner.in = &sizes, inner.in_count = 1;
-  return onnx_dims_input(&inner, 0, dims, ONNX_MAX_RANK, count);
+  uint32_t found;
+  ir_value_t* v = onnx_vector_of(n, i, count);
+  if (!v) return false;
+  onnx_set_input(&inner, i, v);
+  if (!onnx_dims_input(&inner, i, dims, count, &found)) return false;
+  return found == count || onnx_error(n, "input %u has %u elements, needs %u", i, found, count);
+}
+
+bool onnx_dims_up_to(onnx_node_t* n, uint32_t i, uint32_t count, int64_t fill, onnx_dim_t* dims, onnx_dim_t* given) {
+  onnx_node_t inner = *n;
+  const int64_t zero = 0, one = 1, length = count;
+  uint32_t found;
+  if (!has_open_length(n, i)) {
+    if (!onnx_dims_input(n, i, dims, count, &found)) return false;
+    *given = onnx_dim_of(found);
+    for (; found < count; ++found) dims[found] = onnx_dim_of(fill);
+    return true;
+  }
+  ir_value_t* v = n->in[i].v;
+  *given = onnx_dim(n, v, 0);
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_le, *given, onnx_dim_of(count));
+  if (!onnx_require(n, fits, "input %u has more than %u elements", i, count)) return false;
+  const ir_type_t* rest = ir_type_tensor(n->ctx, v->type->element, 1, &length);
+  ir_value_t* both[] = {v, graph_splat_integer(n->b, rest, fill)};
+  onnx_set_input(&inner, i, graph_slice(n->b, graph_concat(n->b, both, 2, 0), &zero, &length, &one));
+  return onnx_dims_input(&inner, i, dims, count, &found);
+}
+
+bool onnx_shape_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t* count) {
+  const int32_t rank = onnx_declared_rank(n, 0);
+  if (!has_open_length(n, i)) return onnx_dims_input(n, i, dims, ONNX_MAX_RANK, count);
+  if (rank < 0 || rank > ONNX_MAX_RANK) {
+    return onnx_unsupported(
+        n,
+        "the result's rank is the length of input %u, which only a call knows: declare the result's "
+        "shape in the model, or give input %u a shape",
+        i, i);
+  }
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, n->in[i].v, 0), onnx_dim_of(rank));
+  if (!onnx_require(n, fits, "the result must have rank %d", rank)) return false;
+  return onnx_dims_exactly(n, i, *count = (uint32_t)rank, dims);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -226,6 +291,12 @@ bool onnx_unflagged_dims(onnx_node_t* n, ir_value_t* x, const onnx_axes_t* axes,
   }
   return onnx_require(n, onnx_dim_test(n, SCALAR_eq, before, onnx_dim_of(count)), "the result must have rank %d",
                       count);
+}
+
+bool onnx_axes_unknown(onnx_node_t* n) {
+  return onnx_unsupported(n,
+                          "the result's rank follows from the number of axes, which only a call knows: declare the "
+                          "result's shape in the model, or give input 1 a shape");
 }
 
 int32_t onnx_declared_rank(const onnx_node_t* n, uint32_t i) {

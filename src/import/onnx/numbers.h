@@ -28,6 +28,11 @@ ir_value_t* onnx_sized(onnx_node_t* n, ir_value_t* x, int32_t axis, int64_t size
 // A number as a tensor of i64 in the shape of `like`.
 ir_value_t* onnx_dim_like(onnx_node_t* n, onnx_dim_t dim, ir_value_t* like);
 
+// The node with another value as input i.
+void onnx_set_input(onnx_node_t* n, uint32_t i, ir_value_t* v);
+// Input i must be one value: where its sizes are known at run time only, they are required to be 1 and are so from here
+// on.
+bool onnx_check_single(onnx_node_t* n, uint32_t i);
 // Input i, one number of any type, rounded towards zero.
 bool onnx_number_input(onnx_node_t* n, uint32_t i, onnx_dim_t* out);
 // A tensor of one signed integer as a number.
@@ -35,6 +40,13 @@ bool onnx_tensor_number(onnx_node_t* n, ir_value_t* v, onnx_dim_t* out);
 // Input i as an axis of a tensor of that rank: 0..rank-1.
 bool onnx_axis_input(onnx_node_t* n, uint32_t i, int32_t rank, onnx_dim_t* out);
 
+// Input i, a vector, as exactly that many numbers; or as up to that many, with `fill` for the rest and `*given` for how
+// many there were. Its length may be known at run time only.
+bool onnx_dims_exactly(onnx_node_t* n, uint32_t i, uint32_t count, onnx_dim_t* dims);
+bool onnx_dims_up_to(onnx_node_t* n, uint32_t i, uint32_t count, int64_t fill, onnx_dim_t* dims, onnx_dim_t* given);
+// Input i, a vector whose length is known at run time only, with that length; others as they are. NULL after a
+// diagnostic.
+ir_value_t* onnx_vector_of(onnx_node_t* n, uint32_t i, int64_t length);
 // Input i as sizes, as many as the program declares for the result where the vector's length is known at run time only.
 bool onnx_shape_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t* count);
 
@@ -47,6 +59,8 @@ typedef struct onnx_axes_t {
 bool onnx_axes_input(onnx_node_t* n, uint32_t i, int32_t rank, onnx_axes_t* out);
 // The sizes of x's dims that have no flag, in order: `count` of them, which is required to be right.
 bool onnx_unflagged_dims(onnx_node_t* n, ir_value_t* x, const onnx_axes_t* axes, int32_t count, onnx_dim_t* out);
+// What an op says whose result's rank follows from the number of axes in input 1, when that is not known either.
+bool onnx_axes_unknown(onnx_node_t* n);
 // The rank that the program declares for result i, -1 when it does not.
 int32_t onnx_declared_rank(const onnx_node_t* n, uint32_t i);
 

@@ -71,7 +71,7 @@ bool onnx_lower_trilu(onnx_node_t* n) {
   const int64_t at[] = {rank - 2, rank - 1};
   ir_value_t *numbers = diagonal_numbers(n, x), *limit = graph_splat_like(n->b, numbers, 0);
   if (onnx_has(n, 1)) {
-    if (ir_type_count(n->in[1].v->type) != 1) return onnx_error(n, "k must be one number");
+    if (!onnx_check_single(n, 1)) return false;
     limit = onnx_scalar_like(n, onnx_cast(n, n->in[1], onnx_si64(n->ctx)).v, numbers);
   }
   ir_value_t* kept = graph_binary(n->b, onnx_int(n, "upper", 1) ? SCALAR_ge : SCALAR_le, numbers, limit);
@@ -150,7 +150,7 @@ bool onnx_lower_range(onnx_node_t* n) {
   ir_value_t* dynamic[1];
   if (!onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
   for (uint32_t i = 0; i < 3; ++i) {
-    if (ir_type_count(n->in[i].v->type) != 1) return onnx_error(n, "start, limit and delta must be scalars");
+    if (!onnx_check_single(n, i)) return false;
     constant &= (bounds[i] = onnx_constant(n, n->in[i].v)) != NULL;
   }
   bool sized = constant                  ? range_size(n, bounds, &size)

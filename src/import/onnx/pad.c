@@ -10,24 +10,56 @@ typedef struct pads_t {
   onnx_dim_t low[ONNX_MAX_RANK], high[ONNX_MAX_RANK];
 } pads_t;
 
+// The paddings behind of as many axes as only a call knows: what input 1 has from there on.
+static bool read_high(onnx_node_t* n, onnx_dim_t axis_count, uint32_t most, onnx_dim_t* high) {
+  const onnx_dim_t twice = onnx_dim_mul(n, axis_count, onnx_dim_of(2)), length = onnx_dim(n, n->in[1].v, 0);
+  if (!onnx_require(n, onnx_dim_test(n, SCALAR_eq, length, twice), "needs two paddings for each axis")) return false;
+  onnx_value_t pads = onnx_cast(n, n->in[1], onnx_si64(n->ctx));
+  const int64_t none = 0, wide = most;  // so that a place is always inside
+  pads.v = graph_pad(n->b, pads.v, NULL, &none, &wide, NULL, NULL);
+  onnx_range_t range = {axis_count, onnx_dim_of(most), onnx_dim_of(1)};
+  pads.v = onnx_take_ranges(n, pads.v, &range);
+  onnx_node_t inner = *n;
+  inner.in = &pads, inner.in_count = 1;
+  return onnx_dims_exactly(&inner, 0, most, high);
+}
+
+// Paddings before and behind each of the axes, up to as many as x has dimensions.
+static bool read_pairs(onnx_node_t* n, uint32_t rank, onnx_dim_t axis_count, onnx_dim_t* low, onnx_dim_t* high) {
+  onnx_dim_t pads[2 * ONNX_MAX_RANK], given;
+  if (onnx_dim_known(axis_count)) {
+    uint32_t count = (uint32_t)axis_count.size;
+    if (!onnx_dims_exactly(n, 1, 2 * count, pads)) return false;
+    memcpy(low, pads, sizeof(*pads) * count);
+    memcpy(high, pads + count, sizeof(*pads) * count);
+    return true;
+  }
+  if (n->in[1].v->type->rank != 1) return onnx_error(n, "the paddings must be a vector");
+  if (!onnx_dims_up_to(n, 1, 2 * rank, 0, pads, &given)) return false;
+  memcpy(low, pads, sizeof(*pads) * rank);
+  return read_high(n, axis_count, rank, high);
+}
+
 // What input 3 says, or all: adds the paddings from input 1 of each axis.
 static bool read_pads(onnx_node_t* n, pads_t* p) {
   int32_t rank = onnx_rank(n->in[0]);
-  onnx_dim_t pads[2 * ONNX_MAX_RANK], at[ONNX_MAX_RANK], zero = onnx_dim_of(0);
-  uint32_t count, axis_count = (uint32_t)rank;
+  onnx_dim_t low[ONNX_MAX_RANK], high[ONNX_MAX_RANK], at[ONNX_MAX_RANK], zero = onnx_dim_of(0);
+  onnx_dim_t axis_count = onnx_dim_of(rank);
   onnx_axes_t axes;
   for (int32_t i = 0; i < rank; ++i) at[i] = onnx_dim_of(i), p->low[i] = p->high[i] = zero;
-  if (!onnx_dims_input(n, 1, pads, 2 * ONNX_MAX_RANK, &count)) return false;
   if (onnx_has(n, 3)) {
-    if (!onnx_axes_input(n, 3, rank, &axes) || !onnx_dims_input(n, 3, at, ONNX_MAX_RANK, &axis_count)) return false;
+    bool read = onnx_axes_input(n, 3, rank, &axes) && onnx_dims_up_to(n, 3, (uint32_t)rank, 0, at, &axis_count);
+    if (!read) return false;
   }
-  if (count != 2 * axis_count) return onnx_error(n, "%u paddings for %u dimensions", count, axis_count);
-  for (uint32_t k = 0; k < axis_count; ++k) {
+  if (!read_pairs(n, (uint32_t)rank, axis_count, low, high)) return false;
+  for (int32_t k = 0; k < rank; ++k) {
+    onnx_dim_t there = onnx_dim_test(n, SCALAR_lt, onnx_dim_of(k), axis_count);
+    if (onnx_dim_known(there) && !there.size) break;
     onnx_dim_t axis = onnx_dim_wrap(n, at[k], onnx_dim_of(rank));
     for (int32_t d = 0; d < rank; ++d) {
-      onnx_dim_t here = onnx_dim_test(n, SCALAR_eq, axis, onnx_dim_of(d));
-      p->low[d] = onnx_dim_select(n, here, pads[k], p->low[d]);
-      p->high[d] = onnx_dim_select(n, here, pads[axis_count + k], p->high[d]);
+      onnx_dim_t here = onnx_flag_and(n, there, onnx_dim_test(n, SCALAR_eq, axis, onnx_dim_of(d)));
+      p->low[d] = onnx_dim_select(n, here, low[k], p->low[d]);
+      p->high[d] = onnx_dim_select(n, here, high[k], p->high[d]);
     }
   }
   return true;
@@ -145,8 +177,7 @@ bool onnx_lower_pad(onnx_node_t* n) {
   }
   if (!p.mode) return onnx_error(n, "mode '%s' is not one of constant, reflect, edge, wrap", name);
   if (!onnx_check_same_element(n, 0, 2) || !read_pads(n, &p)) return false;
-  if (onnx_has(n, 2) && ir_type_count(n->in[2].v->type) != 1)
-    return onnx_error(n, "the padding value must be a scalar");
+  if (onnx_has(n, 2) && !onnx_check_single(n, 2)) return false;
   p.value = onnx_has(n, 2) ? graph_reshape(n->b, n->in[2].v, 0, NULL, NULL)
                            : graph_scalar_constant(n->b, x->type->element, 0);
   return onnx_return(n, pad(n, x, &p), n->in[0].element);
@@ -157,13 +188,12 @@ bool onnx_lower_center_crop_pad(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   onnx_dim_t wanted[ONNX_MAX_RANK], low[ONNX_MAX_RANK], high[ONNX_MAX_RANK];
   int64_t axes[ONNX_MAX_RANK];
-  uint32_t count, axis_count;
+  uint32_t count;
   int32_t rank = onnx_rank(n->in[0]);
-  if (!onnx_dims_input(n, 1, wanted, ONNX_MAX_RANK, &count)) return false;
-  if (!onnx_ints(n, "axes", axes, ONNX_MAX_RANK, &axis_count)) return false;
+  if (!onnx_ints(n, "axes", axes, ONNX_MAX_RANK, &count)) return false;
   for (int32_t i = 0; i < rank; ++i) low[i] = high[i] = onnx_dim_of(0);
-  for (int32_t i = 0; !onnx_attr(n, "axes") && i < rank; ++i) axes[axis_count++] = i;
-  if (axis_count != count) return onnx_error(n, "%u sizes for %u axes", count, axis_count);
+  for (int32_t i = 0; !onnx_attr(n, "axes") && i < rank; ++i) axes[count++] = i;
+  if (!onnx_dims_exactly(n, 1, count, wanted)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     if (!onnx_check_axis(n, &axes[i], rank)) return false;
     onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, wanted[i], onnx_dim_of(0));

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MAX_DEPTH = 64 };  // of messages in messages; real models nest less than 20 deep
+enum { MAX_DEPTH = 220 };  // of messages in messages: a graph in a graph takes three
 
 typedef enum { KIND_INT, KIND_FLOAT, KIND_BYTES, KIND_SUB, KIND_INTS, KIND_FLOATS, KIND_CHUNKS, KIND_SUBS } kind_t;
 typedef struct message_t message_t;

@@ -14,7 +14,7 @@ static ir_value_t* spread_parameter(onnx_node_t* n, ir_value_t* v, ir_value_t* x
   if (ir_type_count(v->type) == 1 && v->type->rank <= 1 && !(v->type->rank && block > 0))
     return onnx_scalar_like(n, v, x);
   if (!onnx_check_axis(n, &axis, rank)) return NULL;
-  if (v->type->rank == 1 && !(rank == 1 && block > 0)) return onnx_along(n, v, axis, x);
+  if (v->type->rank == 1 && !(rank == 1 && block > 0)) return onnx_one_or_along(n, v, axis, x);
   if (v->type->rank != rank || block < 1 || block > INT32_MAX)
     return onnx_error(n, "scale or zero point do not fit the input"), NULL;
   onnx_dim_t size = onnx_dim(n, x, (int32_t)axis), parts = onnx_dim_ceil_div(n, size, onnx_dim_of(block));
@@ -132,8 +132,7 @@ bool onnx_lower_dynamic_quantize(onnx_node_t* n) {
 // A scale in the shape of y: a scalar, or a vector along `axis`. NULL after a diagnostic.
 static ir_value_t* scale_like(onnx_node_t* n, uint32_t i, ir_value_t* y, int64_t axis) {
   ir_value_t* v = onnx_cast(n, n->in[i], onnx_f32(n->ctx)).v;
-  if (ir_type_count(v->type) == 1) return onnx_scalar_like(n, v, y);
-  return v->type->rank == 1 ? onnx_along(n, v, axis, y) : onnx_broadcast_onto(n, v, y);
+  return v->type->rank > 1 ? onnx_broadcast_onto(n, v, y) : onnx_one_or_along(n, v, axis, y);
 }
 
 // a_scale b_scale / y_scale in the shape of y, from the inputs `scales`; what is one number for a tensor or a column is
@@ -155,7 +154,7 @@ static ir_value_t* joint_scale(onnx_node_t* n, ir_value_t* y, const uint32_t* sc
   ir_value_t* factor = onnx_binary(n, SCALAR_mul, v[0], v[1]);
   factor = factor ? onnx_binary(n, SCALAR_div, factor, v[2]) : NULL;
   if (!factor || !single) return factor;
-  return factor->type->rank ? onnx_along(n, factor, axis, y) : onnx_scalar_like(n, factor, y);
+  return factor->type->rank ? onnx_one_or_along(n, factor, axis, y) : onnx_scalar_like(n, factor, y);
 }
 
 // An i32 sum times its joint scale, quantised with the zero point of input `zero`.
@@ -164,7 +163,7 @@ static bool requantize(onnx_node_t* n, ir_value_t* sum, const uint32_t* scales, 
   if (!sum) return false;
   ir_value_t *y = graph_cast(n->b, sum, f32, false), *factor = joint_scale(n, y, scales, axis);
   if (!factor) return false;
-  if (ir_type_count(n->in[zero].v->type) != 1) return onnx_error(n, "the result's zero point must be a scalar");
+  if (!onnx_check_single(n, zero)) return false;
   y = graph_binary(n->b, SCALAR_mul, y, factor);
   ir_value_t* point = onnx_scalar_like(n, onnx_cast(n, n->in[zero], f32).v, y);
   n->out[0] = onnx_saturate(n, onnx_value(y, f32), point, n->in[zero].element);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "import/generator.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 // The generator's key: from the seed, or from the node's place in the program.
@@ -140,7 +141,7 @@ bool onnx_lower_multinomial(onnx_node_t* n) {
 static ir_value_t* one_value(onnx_node_t* n, uint32_t i, double absent, const ir_type_t* element, ir_value_t* like) {
   ir_value_t* scalar = graph_scalar_constant(n->b, element, absent);
   if (onnx_has(n, i)) {
-    if (ir_type_count(n->in[i].v->type) != 1) return onnx_error(n, "input %u must be one value", i), NULL;
+    if (!onnx_check_single(n, i)) return NULL;
     scalar = onnx_cast(n, n->in[i], element).v;
   }
   return onnx_scalar_like(n, scalar, like);

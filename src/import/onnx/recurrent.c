@@ -60,15 +60,21 @@ static bool read_functions(recurrence_t* r, const char* const* defaults) {
 // Reading the node
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Input i with the sizes that are not negative; c = -2: of rank 2.
 static bool has_shape(onnx_node_t* n, uint32_t i, int64_t a, int64_t b, int64_t c) {
   const int64_t wanted[] = {a, b, c};
   if (!onnx_has(n, i)) return true;
-  const ir_type_t* type = n->in[i].v->type;
+  ir_value_t* v = n->in[i].v;
+  const ir_type_t* type = v->type;
   bool fits = type->rank == (c == -2 ? 2 : 3);
   for (int32_t d = 0; fits && d < type->rank; ++d) {
     fits = wanted[d] < 0 || type->dims[d] == IR_DYNAMIC || type->dims[d] == wanted[d];
   }
-  return fits || onnx_error(n, "input %u has the wrong shape %s", i, ir_type_str(n->ctx, type));
+  if (!fits) return onnx_error(n, "input %u has the wrong shape %s", i, ir_type_str(n->ctx, type));
+  for (int32_t d = 0; d < type->rank; ++d) {
+    if (wanted[d] >= 0 && !(v = onnx_sized(n, v, d, wanted[d]))) return false;
+  }
+  return onnx_set_input(n, i, v), true;
 }
 
 static bool read_recurrence(recurrence_t* r, const char* const* defaults) {
@@ -90,9 +96,9 @@ static bool read_recurrence(recurrence_t* r, const char* const* defaults) {
   if (r->hidden == IR_DYNAMIC) r->hidden = onnx_int(n, "hidden_size", IR_DYNAMIC);
   int64_t input = r->x->type->dims[2], rows = r->hidden * r->gates;
   if (input == IR_DYNAMIC) input = onnx_dim_size(n->in[1], 2);
-  if (r->hidden < 1 || r->hidden > (1 << 24) || input == IR_DYNAMIC)
-    return onnx_error(n, "sizes of input and hidden state must be static");
-  if (!(r->x = onnx_sized(n, r->x, 2, input))) return false;
+  if (r->hidden == IR_DYNAMIC) return onnx_unsupported(n, "give the attribute hidden_size, or input 2 a shape");
+  if (r->hidden < 1 || r->hidden > (1 << 24)) return onnx_error(n, "hidden_size is out of range");
+  if (input != IR_DYNAMIC && !(r->x = onnx_sized(n, r->x, 2, input))) return false;
   int64_t first = r->batch_first ? -1 : r->directions, second = r->batch_first ? r->directions : -1;
   if (!has_shape(n, 1, r->directions, rows, input) || !has_shape(n, 2, r->directions, rows, r->hidden)) return false;
   if (!has_shape(n, 3, r->directions, 2 * rows, -2) || !has_shape(n, 5, first, second, r->hidden)) return false;

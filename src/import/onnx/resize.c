@@ -269,7 +269,8 @@ static bool read_numbers(onnx_node_t* n, uint32_t i, uint32_t wanted, numbers_t*
   }
   int64_t length = v->type->rank == 1 ? v->type->dims[0] : 0;
   if (length != wanted && length != IR_DYNAMIC) return onnx_error(n, "input %u needs %u entries", i, wanted);
-  v = onnx_cast(n, n->in[i], onnx_f32(n->ctx)).v;
+  if (!(v = onnx_vector_of(n, i, wanted))) return false;
+  v = onnx_cast(n, onnx_value(v, n->in[i].element), onnx_f32(n->ctx)).v;
   for (int64_t k = 0; k < (int64_t)wanted; ++k) {
     out->known[k] = NAN;
     out->at[k] = onnx_reshape(n, graph_slice(n->b, v, &k, &one, &one), 0, NULL);
@@ -302,14 +303,13 @@ typedef struct request_t {
 } request_t;
 
 static bool read_request(onnx_node_t* n, const resize_t* r, request_t* q) {
-  uint32_t found = 0;
   if (!read_axes(n, q->axes, &q->count)) return false;
-  if (!read_numbers(n, 1, r->crop ? 2 * q->count : 0, &q->roi) && r->crop) return false;
-  if (!read_numbers(n, 2, q->count, &q->scales)) return false;
   q->has_sizes = onnx_has(n, 3) && ir_type_count(n->in[3].v->type) != 0;
-  if (q->has_sizes && !onnx_dims_input(n, 3, q->sizes, ONNX_MAX_RANK, &found)) return false;
-  if (q->has_sizes && found != q->count) return onnx_error(n, "sizes has %u entries, needs %u", found, q->count);
-  for (uint32_t k = 0; k < found; ++k) {
+  bool open_scales = onnx_has(n, 2) && ir_type_count(n->in[2].v->type) == IR_DYNAMIC;  // none beside sizes
+  if (r->crop && !read_numbers(n, 1, 2 * q->count, &q->roi)) return false;
+  if (!(open_scales && q->has_sizes) && !read_numbers(n, 2, q->count, &q->scales)) return false;
+  if (q->has_sizes && !onnx_dims_exactly(n, 3, q->count, q->sizes)) return false;
+  for (uint32_t k = 0; q->has_sizes && k < q->count; ++k) {
     onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, q->sizes[k], onnx_dim_of(0));
     bool sure = !onnx_dim_known(q->sizes[k]) && !q->sizes[k].loaded;
     if (!sure && !onnx_require(n, fits, "a size is negative")) return false;

@@ -167,7 +167,7 @@ bool onnx_lower_squeeze(onnx_node_t* n) {
   } else {
     if (!onnx_axes_input(n, 1, rank, &axes)) return false;
     rank = axes.count == IR_DYNAMIC ? onnx_declared_rank(n, 0) : rank - (int32_t)axes.count;
-    if (rank < 0) return onnx_unsupported(n, "the number of axes, or the rank of the result, must be known");
+    if (rank < 0) return onnx_axes_unknown(n);
   }
   for (int32_t i = 0; i < x->type->rank; ++i) {
     onnx_dim_t size = onnx_dim(n, x, i), one = onnx_dim_of(1);
@@ -186,7 +186,7 @@ bool onnx_lower_unsqueeze(onnx_node_t* n) {
   onnx_dim_t dims[ONNX_MAX_RANK], next = onnx_dim_of(0);
   int64_t count = ir_type_count(n->in[1].v->type), own = x->type->rank, rank = own + count;
   if (count == IR_DYNAMIC) rank = onnx_declared_rank(n, 0);
-  if (rank < 0) return onnx_unsupported(n, "the number of axes, or the rank of the result, must be known");
+  if (rank < 0) return onnx_axes_unknown(n);
   if (rank > ONNX_MAX_RANK) return onnx_error(n, "the result's rank is above %d", ONNX_MAX_RANK);
   if (!onnx_axes_input(n, 1, (int32_t)rank, &axes)) return false;
   for (int32_t i = 0; i < rank; ++i) {
@@ -298,9 +298,8 @@ bool onnx_lower_tile(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   int32_t rank = x->type->rank;
   onnx_dim_t repeats[ONNX_MAX_RANK], apart[ONNX_MAX_RANK], wide[ONNX_MAX_RANK], joined[ONNX_MAX_RANK];
-  uint32_t count, split = 0;
-  if (!onnx_dims_input(n, 1, repeats, ONNX_MAX_RANK, &count)) return false;
-  if ((int32_t)count != rank) return onnx_error(n, "needs one repeat per dimension");
+  uint32_t split = 0;
+  if (!onnx_dims_exactly(n, 1, (uint32_t)rank, repeats)) return false;
   for (int32_t i = 0; i < rank; ++i) {
     onnx_dim_t size = onnx_dim(n, x, i);
     onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, repeats[i], onnx_dim_of(0));
@@ -445,9 +444,9 @@ bool onnx_lower_size(onnx_node_t* n) {
 // ONNX Runtime's Unsqueeze of one axis, which may be of any integer type.
 bool onnx_lower_expand_dims(onnx_node_t* n) {
   const onnx_dim_t one = onnx_dim_of(1);
-  onnx_value_t out[3] = {{0}}, in[] = {n->in[0], onnx_cast(n, n->in[1], onnx_si64(n->ctx))};
-  if (!onnx_is_int(n->in[1]) || ir_type_count(n->in[1].v->type) != 1)
-    return onnx_error(n, "the axis must be one integer");
+  onnx_value_t out[3] = {{0}};
+  if (!onnx_is_int(n->in[1]) || !onnx_check_single(n, 1)) return onnx_error(n, "the axis must be one integer");
+  onnx_value_t in[] = {n->in[0], onnx_cast(n, n->in[1], onnx_si64(n->ctx))};
   in[1].v = onnx_reshape(n, in[1].v, 1, &one);
   return onnx_apply(n, "Unsqueeze", in, 2, out) && onnx_return(n, out[0].v, out[0].element);
 }

@@ -178,7 +178,7 @@ bool onnx_mel_any(onnx_node_t* n, const ir_type_t* element) {
   static const int64_t column = 1;
   onnx_dim_t bins, length, rate, one = onnx_dim_of(1), limit = onnx_dim_of(ONNX_MAX_SIGNAL);
   for (uint32_t i = 0; i < 5; ++i) {
-    if (ir_type_count(n->in[i].v->type) != 1) return onnx_error(n, "input %u must be one number", i);
+    if (!onnx_check_single(n, i)) return false;
   }
   if (!onnx_number_input(n, 0, &bins) || !onnx_number_input(n, 1, &length) || !onnx_number_input(n, 2, &rate))
     return false;

@@ -142,17 +142,19 @@ ir_value_t* onnx_take_ranges(onnx_node_t* n, ir_value_t* x, onnx_range_t* ranges
 }
 
 // What each axis asks for, by dimension; axes may be known at run time only.
-static bool spread_bounds(onnx_node_t* n, const onnx_bounds_t* given, uint32_t count, onnx_bounds_t* out) {
+static bool spread_bounds(onnx_node_t* n, const onnx_bounds_t* given, onnx_dim_t count, onnx_bounds_t* out) {
   onnx_axes_t axes;
-  onnx_dim_t at[ONNX_MAX_RANK];
+  onnx_dim_t at[ONNX_MAX_RANK], axis_count;
   int32_t rank = onnx_rank(n->in[0]);
-  uint32_t axis_count;
-  if (!onnx_axes_input(n, 3, rank, &axes) || !onnx_dims_input(n, 3, at, ONNX_MAX_RANK, &axis_count)) return false;
-  if (axis_count != count) return onnx_error(n, "starts, ends, axes and steps differ in length");
-  for (uint32_t k = 0; k < count; ++k) {
+  if (!onnx_axes_input(n, 3, rank, &axes) || !onnx_dims_up_to(n, 3, (uint32_t)rank, 0, at, &axis_count)) return false;
+  if (!onnx_require(n, onnx_dim_test(n, SCALAR_eq, axis_count, count), "starts, ends, axes and steps differ in length"))
+    return false;
+  for (int32_t k = 0; k < rank; ++k) {
+    onnx_dim_t there = onnx_dim_test(n, SCALAR_lt, onnx_dim_of(k), axis_count);
+    if (onnx_dim_known(there) && !there.size) break;
     onnx_dim_t axis = onnx_dim_wrap(n, at[k], onnx_dim_of(rank));
     for (int32_t d = 0; d < rank; ++d) {
-      onnx_dim_t here = onnx_dim_test(n, SCALAR_eq, axis, onnx_dim_of(d));
+      onnx_dim_t here = onnx_flag_and(n, there, onnx_dim_test(n, SCALAR_eq, axis, onnx_dim_of(d)));
       if (onnx_dim_known(here) && !here.size) continue;
       bool sure = onnx_dim_known(here);
       onnx_bounds_t* o = &out[d];
@@ -165,33 +167,38 @@ static bool spread_bounds(onnx_node_t* n, const onnx_bounds_t* given, uint32_t c
   return true;
 }
 
-static bool read_bounds(onnx_node_t* n, onnx_bounds_t* given, uint32_t* count) {
+// As many as x has dimensions; those behind `*count` take everything.
+static bool read_bounds(onnx_node_t* n, onnx_bounds_t* given, onnx_dim_t* count) {
   onnx_dim_t lists[3][ONNX_MAX_RANK];
   static const uint32_t inputs[] = {1, 2, 4};
+  static const int64_t everything[] = {0, INT64_MAX, 1};
+  uint32_t rank = (uint32_t)onnx_rank(n->in[0]);
   for (uint32_t k = 0; k < 3; ++k) {
-    uint32_t found = *count;
-    for (uint32_t i = 0; i < ONNX_MAX_RANK; ++i) lists[k][i] = onnx_dim_of(1);
-    if (onnx_has(n, inputs[k]) && !onnx_dims_input(n, inputs[k], lists[k], ONNX_MAX_RANK, &found)) return false;
-    if (k && found != *count) return onnx_error(n, "starts, ends, axes and steps differ in length");
-    *count = found;
+    onnx_dim_t found;
+    for (uint32_t i = 0; i < rank; ++i) lists[k][i] = onnx_dim_of(everything[k]);
+    if (!onnx_has(n, inputs[k])) continue;
+    if (!onnx_dims_up_to(n, inputs[k], rank, everything[k], lists[k], &found)) return false;
+    if (!k) *count = found;
+    onnx_dim_t same = onnx_dim_test(n, SCALAR_eq, found, *count);
+    if (!onnx_require(n, same, "starts, ends, axes and steps differ in length")) return false;
   }
-  for (uint32_t i = 0; i < *count; ++i) given[i] = (onnx_bounds_t){lists[0][i], lists[1][i], lists[2][i]};
-  for (uint32_t i = 0; i < *count; ++i) {
+  for (uint32_t i = 0; i < rank; ++i) {
+    given[i] = (onnx_bounds_t){lists[0][i], lists[1][i], lists[2][i]};
     onnx_dim_t moves = onnx_dim_test(n, SCALAR_ne, given[i].step, onnx_dim_of(0));
     if (!onnx_require(n, moves, "step 0")) return false;
   }
-  return *count <= (uint32_t)onnx_rank(n->in[0]) || onnx_error(n, "there are more starts than dimensions");
+  return true;
 }
 
 bool onnx_lower_slice(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
   onnx_bounds_t given[ONNX_MAX_RANK], all[ONNX_MAX_RANK];
   onnx_range_t ranges[ONNX_MAX_RANK];
-  uint32_t count = 0;
+  onnx_dim_t count;
   if (!read_bounds(n, given, &count)) return false;
   for (int32_t i = 0; i < x->type->rank; ++i) {
     all[i] = (onnx_bounds_t){onnx_dim_of(0), onnx_dim_of(INT64_MAX), onnx_dim_of(1)};
-    if (!onnx_has(n, 3) && i < (int32_t)count) all[i] = given[i];
+    if (!onnx_has(n, 3)) all[i] = given[i];
   }
   if (onnx_has(n, 3) && !spread_bounds(n, given, count, all)) return false;
   for (int32_t i = 0; i < x->type->rank; ++i) {
@@ -208,12 +215,10 @@ bool onnx_lower_slice(onnx_node_t* n) {
 
 // Sizes of the parts: input 1, or equal parts with the last one smaller.
 static bool part_sizes(onnx_node_t* n, onnx_dim_t size, onnx_dim_t* parts) {
-  uint32_t count;
   onnx_dim_t total = onnx_dim_of(0), zero = onnx_dim_of(0), given = onnx_dim_of(n->out_count);
   if (onnx_has(n, 1)) {
-    if (!onnx_dims_input(n, 1, parts, n->out_count, &count)) return false;
-    if (count != n->out_count) return onnx_error(n, "%u sizes for %u results", count, n->out_count);
-    for (uint32_t i = 0; i < count; ++i) {
+    if (!onnx_dims_exactly(n, 1, n->out_count, parts)) return false;
+    for (uint32_t i = 0; i < n->out_count; ++i) {
       onnx_dim_t fits = onnx_dim_test(n, SCALAR_ge, parts[i], zero);
       bool sure = !parts[i].loaded && !onnx_dim_known(parts[i]);
       if (!sure && !onnx_require(n, fits, "a part has a negative size")) return false;

@@ -29,12 +29,12 @@ static int64_t extent(const onnx_sweep_t* s, uint32_t i) { return (s->kernel[i] 
 
 // Paddings that make the result ceil(input / stride) long.
 static void pad_to_same(onnx_sweep_t* s, uint32_t i, int64_t size, bool upper) {
-  int64_t total = extent(s, i) - 1;
   s->upper = upper;
-  if (size == IR_DYNAMIC && s->strides[i] != 1) {
+  if (s->kernel[i] == IR_DYNAMIC || (size == IR_DYNAMIC && s->strides[i] != 1)) {
     s->any[i] = s->pads_any = true;
     return;
   }
+  int64_t total = extent(s, i) - 1;
   if (size != IR_DYNAMIC) {
     int64_t result = (size + s->strides[i] - 1) / s->strides[i];
     total = (result - 1) * s->strides[i] + extent(s, i) - size;
@@ -44,30 +44,51 @@ static void pad_to_same(onnx_sweep_t* s, uint32_t i, int64_t size, bool upper) {
   s->pad_high[i] = total - s->pad_low[i];
 }
 
-// As much as any size may need is padded, and of that the part that this size needs is taken.
+onnx_dim_t onnx_sweep_reach(onnx_node_t* n, const onnx_sweep_t* s, uint32_t i) {
+  return onnx_dim_mul(n, onnx_dim_sub(n, s->taps[i], onnx_dim_of(1)), onnx_dim_of(s->dilations[i]));
+}
+
+// What a dimension of that run-time size is padded by: `*before`, and in all.
+static onnx_dim_t same_pads(onnx_node_t* n, const onnx_sweep_t* s, uint32_t i, onnx_dim_t size, onnx_dim_t* before) {
+  const onnx_dim_t zero = onnx_dim_of(0), one = onnx_dim_of(1);
+  onnx_dim_t stride = onnx_dim_of(s->strides[i]), reach = onnx_sweep_reach(n, s, i);
+  onnx_dim_t steps = onnx_dim_div(n, onnx_dim_add(n, size, onnx_dim_of(s->strides[i] - 1)), stride);
+  onnx_dim_t end = onnx_dim_mul(n, onnx_dim_sub(n, steps, one), stride);
+  onnx_dim_t total = onnx_dim_sub(n, onnx_dim_add(n, onnx_dim_add(n, end, reach), one), size);
+  total = onnx_dim_min(n, onnx_dim_max(n, total, zero), reach);
+  *before = onnx_dim_div(n, total, onnx_dim_of(2));
+  if (!s->upper) *before = onnx_dim_sub(n, total, *before);
+  return total;
+}
+
+// As much as any size may need is padded, and of that the part that this size needs is taken; where not even the kernel
+// is known, what is needed is padded.
 ir_value_t* onnx_sweep_input(onnx_node_t* n, ir_value_t* x, const onnx_sweep_t* s, double outside) {
   int64_t low[ONNX_MAX_RANK] = {0}, high[ONNX_MAX_RANK] = {0};
+  onnx_dim_t any_low[ONNX_MAX_RANK], any_high[ONNX_MAX_RANK], before;
   onnx_range_t ranges[ONNX_MAX_RANK];
+  bool any_kernel = false;
   if (!s->pads_any) return x;
-  const onnx_dim_t zero = onnx_dim_of(0), one = onnx_dim_of(1), two = onnx_dim_of(2);
+  const onnx_dim_t zero = onnx_dim_of(0), one = onnx_dim_of(1);
   for (int32_t d = 0; d < x->type->rank; ++d) {
     ranges[d] = (onnx_range_t){zero, onnx_dim(n, x, d), one};
+    any_low[d] = any_high[d] = zero;
     if (d < 2 || !s->any[d - 2]) continue;
     uint32_t i = (uint32_t)d - 2;
-    int64_t most = extent(s, i) - 1, reach = s->strides[i] - 1;
-    onnx_dim_t size = ranges[d].size, stride = onnx_dim_of(s->strides[i]);
-    onnx_dim_t steps = onnx_dim_div(n, onnx_dim_add(n, size, onnx_dim_of(reach)), stride);
-    onnx_dim_t end = onnx_dim_mul(n, onnx_dim_sub(n, steps, one), stride);
-    onnx_dim_t total = onnx_dim_sub(n, onnx_dim_add(n, end, onnx_dim_of(most + 1)), size);
-    total = onnx_dim_min(n, onnx_dim_max(n, total, zero), onnx_dim_of(most));
-    onnx_dim_t before = onnx_dim_div(n, total, two);
-    if (!s->upper) before = onnx_dim_sub(n, total, before);
+    onnx_dim_t size = ranges[d].size, total = same_pads(n, s, i, size, &before);
+    if (s->kernel[i] == IR_DYNAMIC) {
+      any_kernel = true;
+      any_low[d] = before, any_high[d] = onnx_dim_sub(n, total, before);
+      continue;
+    }
+    int64_t most = extent(s, i) - 1;
     low[d] = s->upper ? most / 2 : most - most / 2;
     high[d] = most - most / 2;
     ranges[d] = (onnx_range_t){onnx_dim_sub(n, onnx_dim_of(low[d]), before), onnx_dim_add(n, size, total), one};
   }
   x = graph_pad(n->b, x, graph_scalar_constant(n->b, x->type->element, outside), low, high, NULL, NULL);
-  return onnx_take_ranges(n, x, ranges);
+  x = onnx_take_ranges(n, x, ranges);
+  return any_kernel ? onnx_pad(n, x, any_low, any_high) : x;
 }
 
 static bool read_pads(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
@@ -101,7 +122,7 @@ static bool result_sizes(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
     int64_t size = x->type->dims[2 + i];
     s->extra[i] = 0;
     s->out[i] = IR_DYNAMIC;
-    if (size == IR_DYNAMIC) {
+    if (size == IR_DYNAMIC || s->kernel[i] == IR_DYNAMIC) {
       if (ceil_mode && !s->any[i]) s->extra[i] = most_extra(s, i);
       continue;
     }
@@ -118,32 +139,42 @@ static bool result_sizes(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
   return true;
 }
 
-static bool read_steps(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* s) {
+// The kernel's sizes from the weights, which get those that kernel_shape says.
+static bool read_kernel(onnx_node_t* n, ir_value_t** w, bool has_shape, onnx_sweep_t* s) {
+  for (uint32_t i = 0; i < s->spatial; ++i) {
+    int32_t d = 2 + (int32_t)i;
+    if (has_shape && !onnx_dim_known(onnx_dim(n, *w, d)) && !(*w = onnx_sized(n, *w, d, s->kernel[i]))) return false;
+    onnx_dim_t size = s->taps[i] = onnx_dim(n, *w, d);
+    onnx_dim_t fits = onnx_flag_and(n, onnx_dim_test(n, SCALAR_ge, size, onnx_dim_of(1)),
+                                    onnx_dim_test(n, SCALAR_le, size, onnx_dim_of(MAX_STEP)));
+    if (!onnx_require(n, fits, "the weights' spatial sizes must be 1 to %d", MAX_STEP)) return false;
+    if (has_shape && s->kernel[i] != size.size) return onnx_error(n, "kernel_shape differs from the weights' shape");
+    s->kernel[i] = size.size;
+  }
+  return true;
+}
+
+static bool read_steps(onnx_node_t* n, ir_value_t* x, ir_value_t** w, onnx_sweep_t* s) {
   int32_t rank = x->type->rank;
   memset(s, 0, sizeof(*s));
   if (rank < 2 || rank > 2 + GRAPH_MAX_SPATIAL)
     return onnx_error(n, "input must have rank 2 to %d", 2 + GRAPH_MAX_SPATIAL);
   s->spatial = (uint32_t)rank - 2;
   bool has_shape = onnx_attr(n, "kernel_shape") != NULL;
-  if (!kernel && !has_shape) return onnx_error(n, "attribute 'kernel_shape' is required");
+  if (!w && !has_shape) return onnx_error(n, "attribute 'kernel_shape' is required");
   if (has_shape && !read_list(n, "kernel_shape", 1, 0, s->spatial, s->kernel)) return false;
-  for (uint32_t i = 0; kernel && i < s->spatial; ++i) {
-    if (kernel[i] < 1 || kernel[i] > MAX_STEP)
-      return onnx_error(n, "the weights' spatial sizes must be static and positive");
-    if (has_shape && s->kernel[i] != kernel[i]) return onnx_error(n, "kernel_shape differs from the weights' shape");
-    s->kernel[i] = kernel[i];
-  }
-  return read_list(n, "strides", 1, 1, s->spatial, s->strides) &&
+  for (uint32_t i = 0; i < s->spatial; ++i) s->taps[i] = onnx_dim_of(s->kernel[i]);
+  return (!w || read_kernel(n, w, has_shape, s)) && read_list(n, "strides", 1, 1, s->spatial, s->strides) &&
          read_list(n, "dilations", 1, 1, s->spatial, s->dilations);
 }
 
-bool onnx_read_sweep(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* s) {
-  return read_steps(n, x, kernel, s) && read_pads(n, x, s) && result_sizes(n, x, s);
+bool onnx_read_sweep(onnx_node_t* n, ir_value_t* x, ir_value_t** w, onnx_sweep_t* s) {
+  return read_steps(n, x, w, s) && read_pads(n, x, s) && result_sizes(n, x, s);
 }
 
-bool onnx_read_transposed_sweep(onnx_node_t* n, ir_value_t* x, const int64_t* kernel, onnx_sweep_t* s) {
+bool onnx_read_transposed_sweep(onnx_node_t* n, ir_value_t* x, ir_value_t** w, onnx_sweep_t* s) {
   int64_t pads[2 * GRAPH_MAX_SPATIAL];
-  if (!read_steps(n, x, kernel, s) || !read_list(n, "pads", 0, 0, 2 * s->spatial, pads)) return false;
+  if (!read_steps(n, x, w, s) || !read_list(n, "pads", 0, 0, 2 * s->spatial, pads)) return false;
   for (uint32_t i = 0; i < s->spatial; ++i) {
     s->pad_low[i] = pads[i];
     s->pad_high[i] = pads[s->spatial + i];

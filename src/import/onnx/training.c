@@ -2,6 +2,7 @@
 // and all of each kind of state; results: all new X, then all new states.
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 typedef struct step_t {
@@ -47,7 +48,7 @@ static bool run_steps(onnx_node_t* n, uint32_t groups, rule_t rule) {
   step_t s = {.n = n, .tensors = (n->in_count - 2) / groups};
   if ((n->in_count - 2) % groups) return onnx_error(n, "needs %u inputs for each tensor, behind R and T", groups);
   for (uint32_t i = 0; i < 2; ++i) {
-    if (ir_type_count(n->in[i].v->type) != 1) return onnx_error(n, "input %u must be one value", i);
+    if (!onnx_check_single(n, i)) return false;
   }
   if (!onnx_check_float(n, 0) || !onnx_is_int(n->in[1])) return onnx_error(n, "T must be an integer");
   for (; s.tensor < s.tensors; ++s.tensor) {

@@ -299,26 +299,9 @@ static bool upgrade_dft(upgrade_t* u) {
   return true;
 }
 
-// Scale and bias were given per group, and now are per channel: each is repeated for the group's channels.
+// Scale and bias were given per group, and now are per channel.
 static bool upgrade_group_norm(upgrade_t* u) {
-  const onnx_value_t* x = u->op->operand_count == 3 ? lowered(ir_operand(u->op, 0)) : NULL;
-  int64_t groups = get_int(u, "num_groups", 0);
-  if (!x || !x->v || onnx_rank(*x) < 2) return fail(u, "the rank of its input must be known");
-  int64_t channels = onnx_dim_size(*x, 1);
-  if (groups < 1 || channels == IR_DYNAMIC || channels % groups) return fail(u, "num_groups must divide the channels");
-  const int64_t column[] = {groups, 1}, wide[] = {groups, channels / groups}, flat[] = {channels};
-  ir_value_t *column_shape = insert_ints(u, column, 2), *wide_shape = insert_ints(u, wide, 2),
-             *flat_shape = insert_ints(u, flat, 1);
-  for (uint32_t i = 1; i < 3; ++i) {
-    const onnx_value_t* v = lowered(ir_operand(u->op, i));
-    if (!v || !v->v || onnx_rank(*v) != 1 || onnx_dim_size(*v, 0) != groups) continue;
-    ir_value_t* operands[] = {ir_operand(u->op, i), column_shape};
-    operands[0] = insert(u, "Reshape", operands, 2, unknown_type(u), NULL);
-    operands[1] = wide_shape;
-    operands[0] = insert(u, "Expand", operands, 2, unknown_type(u), NULL);
-    operands[1] = flat_shape;
-    set_input(u, i, insert(u, "Reshape", operands, 2, unknown_type(u), NULL));
-  }
+  set_int(u, "per_group", 1);
   return true;
 }
 

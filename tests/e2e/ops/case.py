@@ -1,5 +1,6 @@
 """What a test case of one ONNX node, or of a small graph, is, and the short names that the tables are written with."""
 
+import copy
 import zlib
 
 import numpy as np
@@ -198,6 +199,33 @@ def nodes(*rows):
     """Builds nodes from (op, inputs, output, attributes)."""
     return lambda subject: [helper.make_node(op, inputs.split(), [output], **attributes)
                             for op, inputs, output, attributes in rows]
+
+
+class Opened:
+    """Another operand as an input, of which the model has the shape or only the rank."""
+
+    def __init__(self, operand, shape):
+        self.operand, self.shape = operand, shape
+
+    def array(self, random, sizes):
+        return self.operand.value if isinstance(self.operand, Constant) else self.operand.array(random, sizes)
+
+
+def opened(subject, sizes, constants):
+    """The case with less that its model knows. `sizes`: of no operand; `constants`: those are inputs, too."""
+    subject, arrays = copy.copy(subject), iter(arrays_of(subject).values())
+    subject.dynamic, operands = True, subject.operands
+    subject.operands = []
+    for i, operand in enumerate(operands):
+        constant = isinstance(operand, Constant)
+        array = operand.value if constant else None if operand is None else next(arrays)
+        if array is None or isinstance(operand, Sparse) or (constant and not constants):
+            subject.operands.append(operand)
+            continue
+        known = getattr(operand, "shape", None) or array.shape
+        names = tuple(size if isinstance(size, str) else f"x{i}_{axis}" for axis, size in enumerate(known))
+        subject.operands.append(Opened(operand, names if sizes else known))
+    return subject
 
 
 def via(dtype, op):

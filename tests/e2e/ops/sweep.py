@@ -1,10 +1,14 @@
 """Operators with random attributes, shapes and types: sweep.py --evaluator onnx-eval | --tools DIR [--count N]
+Or the tables' cases with models that know less: sweep.py --open sizes|constants|both ...
 
 What draws_*.py make is run by ONNX Runtime, or where that refuses or is named as wrong, by ONNX's reference, and must
 agree with the reference evaluator of graph (--evaluator: no code generation) or with the compiled program (--tools).
 What neither runs is not counted.
 Odd numbers of an operator's configurations have sizes that only the call knows. A failure is named by operator and
 seed: --only NAME --seed SEED --count 1 runs it again.
+
+With --open each case of the tables (cases_*.py) gets a model without the sizes of its operands, or one whose constants
+are inputs, or both. What must be refused then, with a message that says what would work, is in open_refused.txt.
 """
 
 import argparse
@@ -26,6 +30,9 @@ import draw
 import draws_numbers  # noqa: F401  (adds the operators)
 import draws_places  # noqa: F401
 import run
+import tables  # noqa: F401  (adds the cases)
+
+REFUSED = pathlib.Path(__file__).resolve().parent / "open_refused.txt"
 
 
 def by_runtime(model, arrays):
@@ -61,13 +68,15 @@ def peers_results(subject, model, arrays):
 def evaluate(options, folder, arrays, templates):
     command = [options.evaluator, folder / "model.onnx", folder / "y"]
     for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array)
+        np.save(folder / f"{name}.npy", array.astype("U") if array.dtype == object else array)
         command.append(folder / f"{name}.npy")
     result = run.call([str(word) for word in command])
     if result.returncode != 0:
         text = run.message(result)
         raise run.Failure(f"exit {result.returncode}: {text}", refused="error:" in text)
-    return [np.load(folder / f"y{i}.npy").view(wanted.dtype) for i, wanted in enumerate(templates)]
+    results = [np.load(folder / f"y{i}.npy") for i in range(len(templates))]
+    return [result if wanted.dtype.kind in "OU" else result.view(wanted.dtype)
+            for result, wanted in zip(results, templates)]
 
 
 def ours(options, folder, subject, arrays, templates):
@@ -106,6 +115,70 @@ def run_one(options, name, seed, folder):
     return "; ".join(f"{peer}: {text}" for peer, text in differences if text)
 
 
+def run_opened(options, number, folder):
+    """Why a case of the tables fails when its model knows less, and whether it was refused."""
+    subject = case.CASES[number]
+    less = case.opened(subject, options.open != "constants", options.open != "sizes")
+    model = module = None
+    for sizes in [row for row in subject.sizes if "stops" not in row][:3]:
+        arrays, given = case.arrays_of(subject, sizes), case.arrays_of(less, sizes)
+        expected = [np.asarray(y) for y in
+                    run.expected_results(case.model_of(subject, arrays), arrays, subject.reference)]
+        if not model:
+            model = case.model_of(less, given, expected)
+            onnx.save(model, folder / "model.onnx")
+        if options.evaluator:
+            actual = evaluate(options, folder, given, expected)
+        else:
+            if not module:
+                module = folder / "model.vmfb"
+                run.compile_model(options, folder / "model.onnx", module)
+            actual = run.run_module(options, module, given, len(expected), folder)
+        problem = difference(subject, actual, expected)
+        if problem:
+            raise run.Failure(f"{sizes or ''} {problem}")
+    return ""
+
+
+def work_opened(job):
+    number, options = job
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="iree-open-"))
+    try:
+        return case.CASES[number].name, run_opened(options, number, folder), False
+    except run.Failure as failure:
+        return case.CASES[number].name, str(failure), failure.refused
+    except Exception as error:  # A broken case must not end the others.
+        return case.CASES[number].name, f"the case itself: {type(error).__name__}: {error}", False
+    finally:
+        shutil.rmtree(folder)
+
+
+def listed_refusals(what):
+    """By name of the case: the text that its message must have. A line is `case what text`; `any` is each of them."""
+    rows = [line.split(None, 2) for line in REFUSED.read_text(encoding="utf-8").splitlines()
+            if line.strip() and not line.startswith("#")]
+    return {row[0]: row[2] for row in rows if row[1] in (what, "any")}
+
+
+def main_opened(options):
+    numbers = [i for i, subject in enumerate(case.CASES)
+               if not options.only or any(subject.name.startswith(text) for text in options.only)]
+    numbers = numbers[options.seed % options.every::options.every]
+    listed, passed, failed, refused = listed_refusals(options.open), 0, 0, 0
+    with multiprocessing.Pool(options.jobs) as pool:
+        for name, problem, was_refused in pool.imap(work_opened, [(i, options) for i in numbers], chunksize=4):
+            if name in listed:
+                problem = "" if was_refused and listed[name] in problem else f"not refused as listed: {problem}"
+                refused += not problem
+            failed += bool(problem)
+            passed += not problem
+            if problem:
+                print(f"FAILED {name} {options.open}: {problem}", flush=True)
+    print(f"cases with less known: {len(numbers)}, refused as listed: {refused}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
 def work(job):
     name, seed, options = job
     folder = pathlib.Path(tempfile.mkdtemp(prefix="iree-sweep-"))
@@ -124,11 +197,15 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="only operators whose name begins so; repeatable")
     parser.add_argument("--seed", type=int, default=0, help="of the first configuration of each operator")
     parser.add_argument("--count", type=int, default=10, help="configurations of each operator")
+    parser.add_argument("--open", choices=["sizes", "constants", "both"], help="the tables' cases, with less known")
+    parser.add_argument("--every", type=int, default=1, help="with --open: only each Nth case, beginning by --seed")
     parser.add_argument("--strict", action="store_true", help="all peers that run a configuration must agree")
     parser.add_argument("--verbose", action="store_true", help="print failing configurations in full")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args()
     options.flag, options.device, options.launcher = [], "local-sync", ""
+    if options.open:
+        return main_opened(options)
     names = [name for name in draw.OPERATORS
              if not options.only or any(name.startswith(text) for text in options.only)]
     jobs = [(name, seed, options) for name in names for seed in range(options.seed, options.seed + options.count)]

@@ -13,6 +13,8 @@ import cases_contrib  # noqa: F401
 import cases_recurrent  # noqa: F401
 import cases_control  # noqa: F401
 import cases_dynamic  # noqa: F401
+import cases_open  # noqa: F401
+import cases_exports  # noqa: F401
 import cases_ml  # noqa: F401
 import cases_sequence  # noqa: F401
 import cases_state  # noqa: F401
