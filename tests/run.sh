@@ -59,12 +59,13 @@ END
 }
 
 # JAX's programs through the plugin, and 400 of the cases that its package has for its primitives, against JAX's own
-# CPU; and what else JAX asks of it.
+# CPU; those that it exports for arguments of any size; and what else JAX asks of it.
 jax() {
   local -x JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt
   side_by_side jax <<END
   $python tests/pjrt/compare.py --harnesses 400
   $python tests/pjrt/compare.py --every 5
+  $python tests/pjrt/symbolic.py --tools "$build/tools" --every 2 --vmvx 4
   $python tests/pjrt/features_test.py
 END
 }

@@ -127,6 +127,7 @@ jax() {
   $compare
   IREE_PJRT_DEVICE=local-sync $compare --every 7
   $compare --harnesses ${JAX_HARNESSES:-1500} --seed 1
+  $python tests/pjrt/symbolic.py --tools "$build/tools"
   $python tests/pjrt/features_test.py
   ${JAX_CHECKOUT:+$python tests/pjrt/suite.py "$JAX_CHECKOUT" --every "${JAX_EVERY:-20}"}
   IREE_PJRT_DEVICE=amdgpu "$gpu" --target=gfx1100 -- $compare --every 9

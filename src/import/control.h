@@ -33,8 +33,9 @@ bool lower_build_while(lowering_t* l, const ir_loc_t* loc, const lower_value_t* 
 bool lower_call_symbol(lower_op_t* n, const char* callee);
 // graph.barrier over all operands; sets n->out.
 bool lower_barrier(lower_op_t* n);
-// graph.top_k along the last dimension, floats in total order: values and i32 (or the second result's) indices.
-bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest);
+// graph.top_k along the last dimension, floats in total order: values and i32 (or the second result's) indices; `k` is
+// an index that may be computed.
+bool lower_top_k(lower_op_t* n, ir_value_t* x, ir_value_t* k, bool smallest);
 
 // The highest bit turned: unsigned integers order as signed ones do. Booleans, which order as they are, stay.
 ir_value_t* lower_turn_sign(lower_op_t* n, ir_value_t* x);

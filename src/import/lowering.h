@@ -154,6 +154,8 @@ bool lower_constant_index(const ir_value_t* v, int64_t* out);
 ir_value_t* lower_index_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);  // folds
 // Run-time sizes of the '?' dims of `type` taken from `x`, which has the same shape.
 uint32_t lower_dynamic_dims(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, ir_value_t** out);
+// The first `size` (an index) elements along a dimension.
+ir_value_t* lower_first(lower_op_t* n, ir_value_t* x, int32_t dim, ir_value_t* size);
 // A constant of elements, integers signless, unless its data is missing (then NULL after a diagnostic).
 bool lower_constant(lower_op_t* n, const ir_attr_t* value, lower_value_t* out);
 

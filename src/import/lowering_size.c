@@ -164,6 +164,31 @@ static bool same_index(const ir_value_t* a, const ir_value_t* b, int depth) {
 
 bool lower_size_same(const ir_value_t* a, const ir_value_t* b) { return same_index(a, b, 0); }
 
+// Strips what is added to it off a value.
+static const ir_value_t* without_numbers(const ir_value_t* v, int64_t* sum) {
+  for (int64_t number; v->def;) {
+    bool add = ir_is(v->def, GRAPH_add), sub = ir_is(v->def, GRAPH_sub);
+    const ir_value_t *x = add || sub ? ir_operand(v->def, 0) : NULL, *y = x ? ir_operand(v->def, 1) : NULL;
+    if (y && lower_size_constant(y, &number)) {
+      *sum += add ? number : -number;
+      v = x;
+    } else if (add && lower_size_constant(x, &number)) {
+      *sum += number;
+      v = y;
+    } else {
+      break;
+    }
+  }
+  return v;
+}
+
+bool lower_size_distance(const ir_value_t* a, const ir_value_t* b, int64_t* out) {
+  int64_t x = 0, y = 0;
+  bool same = lower_size_same(without_numbers(a, &x), without_numbers(b, &y));
+  *out = x - y;
+  return same;
+}
+
 // Whether `size` is what x and other sizes broadcast to.
 static bool is_common_of(const ir_value_t* size, const ir_value_t* x, int depth) {
   ir_value_t *a, *b;

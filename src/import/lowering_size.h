@@ -16,6 +16,8 @@
 ir_value_t* lower_size(ir_builder_t* b, ir_value_t* x, int32_t i);
 // Whether two sizes are surely equal.
 bool lower_size_same(const ir_value_t* a, const ir_value_t* b);
+// a - b, where it is a number that can be told.
+bool lower_size_distance(const ir_value_t* a, const ir_value_t* b, int64_t* out);
 // Or the model says so: what has such sizes is not broadcast, and must agree.
 bool lower_size_agrees(const ir_value_t* a, const ir_value_t* b);
 // The constant that a size is, if it is one.

@@ -193,21 +193,40 @@ bool lower_build_while(lowering_t* l, const ir_loc_t* loc, const lower_value_t* 
   return ok;
 }
 
-bool lower_top_k(lower_op_t* n, ir_value_t* x, int64_t k, bool smallest) {
+// All in order, and of these the first k.
+static void sort_all(lower_op_t* n, ir_value_t* x, ir_value_t* k, const graph_extreme_t* how, ir_value_t* out[2]) {
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  const ir_type_t* type = ir_type_with_element(n->ctx, x->type, how->index);
+  lower_dynamic_dims(n->b, x, type, dynamic);
+  ir_value_t* pairs[2] = {x, graph_iota(n->b, type, how->axis, dynamic)};
+  ir_op_t* sort = graph_sort(n->b, pairs, 2, &(graph_sort_t){.axis = how->axis, .descending = !how->least});
+  for (uint32_t i = 0; i < 2; ++i) out[i] = lower_first(n, ir_result(sort, i), (int32_t)how->axis, k);
+}
+
+bool lower_top_k(lower_op_t* n, ir_value_t* x, ir_value_t* k, bool smallest) {
   const ir_type_t* type = x->type;
-  int64_t axis = type->rank - 1;
+  int64_t axis = type->rank - 1, known;
   if (!ir_type_is_tensor(type) || axis < 0) return lower_unsupported(n, "tensors with a dimension are");
-  if (k < 0 || (type->dims[axis] != IR_DYNAMIC && k > type->dims[axis])) {
-    return lower_error(n, "takes %lld of %lld elements", (long long)k, (long long)type->dims[axis]);
+  bool is_known = lower_constant_index(k, &known);
+  if (is_known && (known < 0 || (type->dims[axis] != IR_DYNAMIC && known > type->dims[axis]))) {
+    return lower_error(n, "takes %lld of %lld elements", (long long)known, (long long)type->dims[axis]);
   }
   const ir_type_t* index = lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 1)));
   if (index->kind != IR_TYPE_INTEGER) return lower_unsupported(n, "places of an integer type are");
   bool floats = lower_is_float(type), turned = lower_is_unsigned(lower_in_type(n, 0));
   x = floats ? lower_total_order(n, x) : turned ? lower_turn_sign(n, x) : x;
-  ir_op_t* op = graph_top_k(n->b, x, &(graph_extreme_t){.axis = axis, .k = k, .least = smallest, .index = index});
-  for (uint32_t i = 0; i < 2; ++i) n->out[i].v = ir_result(op, i);
-  if (floats) n->out[0].v = lower_from_total_order(n, n->out[0].v, type->element);
-  if (turned) n->out[0].v = lower_turn_sign(n, n->out[0].v);
+  graph_extreme_t how = {.axis = axis, .least = smallest, .index = index};
+  ir_value_t* out[2];
+  if (is_known) {
+    how.k = known;
+    ir_op_t* op = graph_top_k(n->b, x, &how);
+    for (uint32_t i = 0; i < 2; ++i) out[i] = ir_result(op, i);
+  } else {
+    sort_all(n, x, k, &how, out);
+  }
+  if (floats) out[0] = lower_from_total_order(n, out[0], type->element);
+  if (turned) out[0] = lower_turn_sign(n, out[0]);
+  for (uint32_t i = 0; i < 2; ++i) n->out[i].v = out[i];
   return true;
 }
 

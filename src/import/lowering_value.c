@@ -373,6 +373,21 @@ ir_value_t* lower_index_element(ir_builder_t* b, ir_value_t* tensor, int64_t i) 
   return graph_cast(b, to_scalar(b, tensor), ir_type_index(b->ctx), false);
 }
 
+ir_value_t* lower_first(lower_op_t* n, ir_value_t* x, int32_t dim, ir_value_t* size) {
+  int64_t zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK];
+  ir_value_t* operands[1 + GRAPH_MAX_RANK] = {x};
+  uint32_t count = 1;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    ones[i] = 1, dims[i] = x->type->dims[i];
+    if (i == dim && !lower_constant_index(size, &dims[i])) dims[i] = IR_DYNAMIC;
+    if (dims[i] == IR_DYNAMIC) operands[count++] = i == dim ? size : graph_dim(n->b, x, (uint32_t)i);
+  }
+  ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(n->ctx, zeros, (uint32_t)x->type->rank)},
+                             {"strides", ir_attr_i64_array(n->ctx, ones, (uint32_t)x->type->rank)}};
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, x->type->rank, dims);
+  return type == x->type && count == 1 ? x : lower_build(n, GRAPH_SLICE, operands, count, type, attrs, 2);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Constants and attributes
 //===----------------------------------------------------------------------------------------------------------------===

@@ -6,7 +6,8 @@
 typedef struct solve_t {
   dispatch_t* d;
   ir_op_t* op;
-  int64_t size;                    // of the square matrices
+  extent_t size;                   // of the square matrices
+  ir_value_t* end;                 // the same as a value
   linear_t batch[GRAPH_MAX_RANK];  // coordinates of the matrix, then of the element at work
   linear_t column;                 // of a system
   bool swap, left, forward;        // see below
@@ -16,7 +17,6 @@ bool strategy_solve_matches(const dispatch_t* d) {
   if (!d->root || (!ir_is(d->root, GRAPH_CHOLESKY) && !ir_is(d->root, GRAPH_TRIANGULAR_SOLVE))) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-    if (op->result_count && !ir_type_is_static(op->results[0].type)) return false;
   }
   return d->yield->operand_count == 1 && ir_operand(d->yield, 0)->def == d->root;
 }
@@ -58,7 +58,7 @@ static void store_factor(solve_t* s, const linear_t* i, const linear_t* j, ir_va
 // One matrix: the lower factor, or its transpose; zeros in the other half.
 static void build_cholesky(solve_t* s) {
   kernel_build_t* k = &s->d->k;
-  kernel_loop_t rows = kernel_loop_constant(k, 0, s->size, 1, NULL, 0);
+  kernel_loop_t rows = kernel_loop_begin(k, index_constant(k, 0), s->end, 1, NULL, 0);
   linear_t i = linear_value(rows.index);
   kernel_loop_t columns = kernel_loop_begin(k, kernel_index(&k->b, 0), rows.index, 1, NULL, 0);
   linear_t j = linear_value(columns.index);
@@ -67,7 +67,7 @@ static void build_cholesky(solve_t* s) {
   kernel_for_end(&k->b, &columns, NULL, 0);
   store_factor(s, &i, &i, kernel_unary(&k->b, SCALAR_sqrt, reduced_element(s, &i, &i)));
   ir_value_t* after = kernel_add_const(&k->b, rows.index, 1);
-  kernel_loop_t rest = kernel_loop_begin(k, after, kernel_index(&k->b, s->size), 1, NULL, 0);
+  kernel_loop_t rest = kernel_loop_begin(k, after, s->end, 1, NULL, 0);
   j = linear_value(rest.index);
   store_factor(s, &i, &j, kernel_number(&k->b, ir_type_scalar(ir_operand(s->op, 0)->type), 0));
   kernel_for_end(&k->b, &rest, NULL, 0);
@@ -79,8 +79,7 @@ static void column_of_thread(solve_t* s, const team_t* team, const linear_t* j, 
   kernel_build_t* k = &s->d->k;
   linear_t first = linear_add(k, *j, team->thread);
   first.constant += 1;
-  kernel_loop_t rows =
-      kernel_loop_begin(k, linear_scalar(k, &first), kernel_index(&k->b, s->size), team->size, NULL, 0);
+  kernel_loop_t rows = kernel_loop_begin(k, linear_scalar(k, &first), s->end, team->size, NULL, 0);
   linear_t i = linear_value(rows.index);
   store_factor(s, &i, j, kernel_binary(&k->b, SCALAR_div, reduced_element(s, &i, j), root));
   store_factor(s, j, &i, kernel_number(&k->b, ir_type_scalar(ir_operand(s->op, 0)->type), 0));
@@ -90,7 +89,7 @@ static void column_of_thread(solve_t* s, const team_t* team, const linear_t* j, 
 // One matrix by a workgroup: all threads compute a column's diagonal, since all need it.
 static void build_cholesky_team(solve_t* s, const team_t* team) {
   kernel_build_t* k = &s->d->k;
-  kernel_loop_t columns = kernel_loop_constant(k, 0, s->size, 1, NULL, 0);
+  kernel_loop_t columns = kernel_loop_begin(k, index_constant(k, 0), s->end, 1, NULL, 0);
   linear_t j = linear_value(columns.index);
   ir_value_t* root = kernel_unary(&k->b, SCALAR_sqrt, reduced_element(s, &j, &j));
   root = widened(k, eval_convert(k, root, ir_type_scalar(ir_operand(s->op, 0)->type)));
@@ -105,9 +104,17 @@ static void build_cholesky_team(solve_t* s, const team_t* team) {
 
 // The row that is solved at a step.
 static linear_t row_at(solve_t* s, ir_value_t* step) {
-  linear_t row = linear_value(step);
+  kernel_build_t* k = &s->d->k;
+  linear_t row = linear_value(step), last = linear_value(s->end);
+  int64_t constant;
   if (s->forward) return row;
-  return linear_add(&s->d->k, linear_constant(s->size - 1), linear_scale(&s->d->k, row, -1));
+  if (extent_is_fixed(&s->size)) last = linear_constant(s->size.factor);
+  last.constant -= 1;
+  row = linear_add(k, last, linear_scale(k, row, -1));
+  if (extent_is_fixed(&s->size)) return row;
+  ir_value_t* place = linear_scalar(k, &row);
+  if (!kernel_constant_index(place, &constant)) index_set_facts(k, place, 0, index_facts(s->end).max - 1, 1);
+  return linear_value(place);
 }
 
 static ir_value_t* coefficient(solve_t* s, const linear_t* i, const linear_t* j) {
@@ -118,7 +125,7 @@ static ir_value_t* coefficient(solve_t* s, const linear_t* i, const linear_t* j)
 // One column of a system.
 static void build_system(solve_t* s) {
   kernel_build_t* k = &s->d->k;
-  kernel_loop_t steps = kernel_loop_constant(k, 0, s->size, 1, NULL, 0);
+  kernel_loop_t steps = kernel_loop_begin(k, index_constant(k, 0), s->end, 1, NULL, 0);
   linear_t i = row_at(s, steps.index);
   element(s, &i, &s->column, !s->left);
   ir_value_t* sum = widened(k, eval_at(k, ir_operand(s->op, 1), s->batch));
@@ -139,34 +146,35 @@ static void build_system(solve_t* s) {
 
 void strategy_solve_build(dispatch_t* d) {
   solve_t s = {.d = d, .op = d->root};
-  const ir_type_t *a = ir_operand(d->root, 0)->type, *y = d->root->results[0].type;
+  const ir_value_t *a = ir_operand(d->root, 0), *y = ir_result(d->root, 0);
   bool lower = graph_get_lower(d->root), system = ir_is(d->root, GRAPH_TRIANGULAR_SOLVE);
-  int64_t sizes[GRAPH_MAX_RANK], count = 1;
-  int32_t rank = a->rank - 2;
-  for (int32_t i = 0; i < rank; ++i) sizes[i] = a->dims[i];
-  s.size = a->dims[a->rank - 1];
+  extent_t sizes[GRAPH_MAX_RANK], count = extent_fixed(1);
+  int32_t rank = a->type->rank - 2;
+  for (int32_t i = 0; i < rank; ++i) sizes[i] = eval_extent(a, i);
+  s.size = eval_extent(a, rank);
   s.swap = !lower;
   if (system) {
     bool transpose = graph_get_transpose(d->root);
     s.left = graph_get_left(d->root);
     s.swap = transpose == s.left;
     s.forward = (lower != transpose) == s.left;
-    sizes[rank++] = y->dims[y->rank - (s.left ? 1 : 2)];
+    sizes[rank++] = eval_extent(y, y->type->rank - (s.left ? 1 : 2));
   }
-  for (int32_t i = 0; i < rank; ++i) count *= sizes[i];
-  if (!count || !s.size) return;
+  for (int32_t i = 0; i < rank; ++i) count = extent_product(count, sizes[i]);
+  if (extent_is(&count, 0) || extent_is(&s.size, 0)) return;
+  s.end = extent_value(&d->k, &s.size);
   enum { SMALL = 16, THREADS = 256 };
-  if (d->device->kind == DEVICE_GPU && !system && s.size > SMALL) {
+  int64_t size = extent_guess(&s.size);
+  if (d->device->kind == DEVICE_GPU && !system && size > SMALL) {
     team_t team = team_begin(d, THREADS);
-    extent_t matrices = extent_fixed(count);
-    iterations_t it = team_iterations(d, &matrices);
-    iterations_split(&d->k, it.index, sizes, rank, s.batch);
+    iterations_t it = team_iterations(d, &count);
+    iterations_split_extents(&d->k, it.index, sizes, rank, s.batch);
     build_cholesky_team(&s, &team);
     iterations_end(d, &it);
     return;
   }
-  iterations_t it = iterations_begin(d, count, 1 + 20000 / (s.size * s.size));
-  iterations_split(&d->k, it.index, sizes, rank, s.batch);
+  iterations_t it = iterations_dynamic(d, &count, 3 * size * size);
+  iterations_split_extents(&d->k, it.index, sizes, rank, s.batch);
   if (system) {
     s.column = s.batch[rank - 1];
     build_system(&s);

@@ -121,7 +121,9 @@ bool chlo_lower_constant_like(lower_op_t* n) {
   return true;
 }
 
-bool chlo_lower_top_k(lower_op_t* n) { return lower_top_k(n, n->in[0], ir_op_int(n->op, "k", -1), false); }
+bool chlo_lower_top_k(lower_op_t* n) {
+  return lower_top_k(n, n->in[0], graph_index_constant(n->b, ir_op_int(n->op, "k", -1)), false);
+}
 
 // The next number from x towards y: one up or down on the bits of x, away from zero or towards it.
 bool chlo_lower_next_after(lower_op_t* n) {

@@ -359,17 +359,16 @@ static bool check_channels(lower_op_t* n, const conv_t* v) {
   int64_t groups = v->c.groups, batch_groups = v->c.batch_groups;
   int64_t in = size_of(n->in[0]->type, v->x, 'c'), per_group = size_of(n->in[1]->type, v->w, 'i');
   int64_t out = size_of(n->in[1]->type, v->w, 'o'), batch = size_of(n->in[0]->type, v->x, 'n');
-  if (in == IR_DYNAMIC || per_group == IR_DYNAMIC || out == IR_DYNAMIC) {
-    return lower_unsupported(n, "channels need a static size");
-  }
-  if (groups < 1 || batch_groups < 1 || (groups > 1 && batch_groups > 1) || per_group > INT32_MAX ||
-      groups > INT32_MAX || per_group * groups != in || out % groups || out % batch_groups ||
-      (batch != IR_DYNAMIC && batch % batch_groups)) {
+  bool counted = groups >= 1 && groups <= INT32_MAX && batch_groups >= 1 && (groups == 1 || batch_groups == 1);
+  bool told = per_group != IR_DYNAMIC && in != IR_DYNAMIC;
+  if (!counted || (told && (per_group > INT32_MAX || per_group * groups != in)) ||
+      (out != IR_DYNAMIC && (out % groups || out % batch_groups)) || (batch != IR_DYNAMIC && batch % batch_groups)) {
     return lower_error(n,
                        "has %lld input and %lld output channels, %lld per filter, in %lld groups and %lld of the batch",
                        (long long)in, (long long)out, (long long)per_group, (long long)groups, (long long)batch_groups);
   }
-  return true;
+  bool apart = (groups == 1 || out != IR_DYNAMIC) && (batch_groups == 1 || (batch != IR_DYNAMIC && out != IR_DYNAMIC));
+  return apart || lower_unsupported(n, "groups of a static size are");
 }
 
 // Negative padding crops: done before, together with the dilation of the operand.
@@ -411,8 +410,9 @@ static ir_value_t* pad_at_run_time(lower_op_t* n, conv_t* v, ir_value_t* x) {
   ir_value_t* zero = graph_scalar_constant(n->b, x->type->element, 0);
   x = graph_pad(n->b, x, zero, none, none, interior, "constant");
   for (uint32_t i = 0; i < v->spatial; ++i) {
-    stablehlo_amounts_t by = {(uint32_t)(strchr(v->x, '0' + (int)i) - v->x), lower_index_element(n->b, list, 2 * i),
-                              lower_index_element(n->b, list, 2 * i + 1)};
+    stablehlo_amounts_t by = {.dim = (uint32_t)(strchr(v->x, '0' + (int)i) - v->x),
+                              .low = lower_index_element(n->b, list, 2 * i),
+                              .high = lower_index_element(n->b, list, 2 * i + 1)};
     x = stablehlo_pad_dim(n, x, zero, by);
   }
   return x;

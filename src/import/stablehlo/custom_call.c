@@ -41,7 +41,7 @@ static bool top_k_call(lower_op_t* n, int64_t k, bool smallest) {
   if (n->op->operand_count != 1 || n->op->result_count != 2 || !n->in[0] || n->values[0].im || k < 0) {
     return lower_unsupported(n, "one operand, two results and a number k are");
   }
-  return lower_top_k(n, n->in[0], k, smallest);
+  return lower_top_k(n, n->in[0], graph_index_constant(n->b, k), smallest);
 }
 
 // mhlo.topk: {k, largest}
@@ -54,6 +54,18 @@ static bool xla_top_k(lower_op_t* n) {
   const ir_type_t* type = n->op->result_count == 2 ? lower_type(n->ctx, lower_out_type(n, 0)) : NULL;
   bool sized = type && ir_type_is_tensor(type) && type->rank && type->dims[type->rank - 1] != IR_DYNAMIC;
   return top_k_call(n, sized ? type->dims[type->rank - 1] : -1, false);
+}
+
+static bool is_count(const ir_value_t* v) {
+  return v && !lower_is_float(v->type) && (!ir_type_is_tensor(v->type) || ir_type_count(v->type) == 1);
+}
+
+// stablehlo.dynamic_top_k: k is an operand.
+static bool dynamic_top_k(lower_op_t* n) {
+  if (n->op->operand_count != 2 || n->op->result_count != 2 || !n->in[0] || n->values[0].im || !is_count(n->in[1])) {
+    return lower_unsupported(n, "one operand, a number and two results are");
+  }
+  return lower_top_k(n, n->in[0], lower_index(n->b, n->in[1]), false);
 }
 
 // Whether the called comparator says of 1 and 2 that the second comes first.
@@ -70,28 +82,39 @@ static bool orders_descending(lower_op_t* n, bool* out) {
   return true;
 }
 
-static ir_value_t* first_of(lower_op_t* n, ir_value_t* x, int64_t axis, int64_t count) {
-  int64_t offsets[GRAPH_MAX_RANK] = {0}, sizes[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) sizes[i] = x->type->dims[i], strides[i] = 1;
-  sizes[axis] = count;
-  return graph_slice(n->b, x, offsets, sizes, strides);
-}
-
-// ApproxTopK of values and what goes with them; approximately may be exactly.
-static bool approx_top_k(lower_op_t* n) {
+// ApproxTopK of values and what goes with them; approximately may be exactly. Its dynamic form has k as an operand.
+static bool take_top(lower_op_t* n, ir_value_t* k) {
   bool descending;
-  int64_t axis = stablehlo_call_number(n, "reduction_dim", -1), k = stablehlo_call_number(n, "top_k", -1);
-  if (n->op->operand_count != 4 || n->op->result_count != 2 || !lower_check_tensors(n) || n->values[0].im ||
-      !orders_descending(n, &descending)) {
+  int64_t axis = stablehlo_call_number(n, "reduction_dim", -1), known = 0;
+  if (n->op->operand_count < 4 || n->op->result_count != 2 || n->values[0].im || !orders_descending(n, &descending)) {
     return lower_unsupported(n, "two tensors, two start values and a comparator are");
   }
   const ir_type_t *type = n->in[0]->type, *result = lower_type(n->ctx, lower_out_type(n, 0));
-  bool fits = axis >= 0 && axis < type->rank && result && result->rank == type->rank && k >= 0 &&
-              result->dims[axis] == k && type->dims[axis] >= k && n->in[1]->type->rank == type->rank;
-  if (!fits || !ir_type_is_static(type)) return lower_unsupported(n, "results of the size top_k are");
+  bool fits = axis >= 0 && axis < type->rank && result && result->rank == type->rank &&
+              n->in[1]->type->rank == type->rank && (!lower_constant_index(k, &known) || known >= 0) &&
+              (type->dims[axis] == IR_DYNAMIC || type->dims[axis] >= known);
+  if (!fits) return lower_unsupported(n, "results of the size top_k are");
   ir_op_t* sort = graph_sort(n->b, n->in, 2, &(graph_sort_t){.axis = axis, .descending = descending});
-  for (uint32_t i = 0; i < 2; ++i) n->out[i].v = first_of(n, ir_result(sort, i), axis, k);
+  for (uint32_t i = 0; i < 2; ++i) n->out[i].v = lower_first(n, ir_result(sort, i), (int32_t)axis, k);
   return true;
+}
+
+static bool approx_top_k(lower_op_t* n) {
+  return lower_check_tensors(n) && take_top(n, graph_index_constant(n->b, stablehlo_call_number(n, "top_k", -1)));
+}
+
+// The last operands may be the results' shapes.
+static bool dynamic_approx_top_k(lower_op_t* n) {
+  if (n->op->operand_count < 5 || !lower_check_tensors(n) || !is_count(n->in[4]))
+    return lower_unsupported(n, "two tensors, two start values and a number are");
+  return take_top(n, lower_index(n->b, n->in[4]));
+}
+
+// stablehlo.dynamic_rng_bit_generator: the shape of the numbers is an operand.
+static bool dynamic_rng(lower_op_t* n) {
+  if (n->op->operand_count != 2 || n->op->result_count != 2 || !lower_check_tensors(n))
+    return lower_unsupported(n, "a state, a shape and two results are");
+  return stablehlo_lower_rng_bit_generator(n);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -185,6 +208,9 @@ static bool call_known(lower_op_t* n, const char* target, bool* known) {
       {"mhlo.topk", mhlo_top_k},
       {"TopK", xla_top_k},
       {"ApproxTopK", approx_top_k},
+      {"stablehlo.dynamic_top_k", dynamic_top_k},
+      {"stablehlo.dynamic_approx_top_k", dynamic_approx_top_k},
+      {"stablehlo.dynamic_rng_bit_generator", dynamic_rng},
       {"shape_assertion", shape_assertion},
       {"iree.call", iree_call},
       {"stablehlo.dynamic_reduce_window", stablehlo_dynamic_reduce_window},

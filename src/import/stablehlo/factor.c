@@ -3,7 +3,7 @@
 #include "import/stablehlo/matrix.h"
 
 static ir_value_t* add_places(ir_builder_t* b, ir_value_t* k, int64_t number) {
-  return graph_binary(b, SCALAR_add, k, graph_splat_integer(b, k->type, number));
+  return graph_binary(b, SCALAR_add, k, graph_splat_like(b, k, (double)number));
 }
 
 // x y^T, a matrix like `like`.
@@ -145,8 +145,8 @@ matrix_lu_t matrix_lu(ir_builder_t* b, matrix_t a) {
   int64_t rows = matrix_rows(a), columns = matrix_columns(a), count = rows < columns ? rows : columns;
   const ir_type_t* i32 = ir_type_int(b->ctx, 32);
   matrix_t inits[3] = {a,
-                       {graph_splat_integer(b, vector_type(b->ctx, a, i32, count), 0), NULL},
-                       {graph_splat_integer(b, batch_type(b->ctx, a, i32), 0), NULL}};
+                       {matrix_splat(b, a.re, vector_type(b->ctx, a, i32, count), 0), NULL},
+                       {matrix_splat(b, a.re, batch_type(b->ctx, a, i32), 0), NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 3);
   eliminate(b, &loop);
@@ -158,7 +158,9 @@ ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, int64_t rows
   for (int64_t i = 0; i < last; ++i) dims[i] = pivots->type->dims[i];
   dims[last] = rows;
   const ir_type_t* type = ir_type_tensor(b->ctx, pivots->type->element, pivots->type->rank, dims);
-  matrix_t order = {graph_iota(b, type, last, NULL), NULL}, swaps = {pivots, NULL};
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(b, pivots, type, dynamic);
+  matrix_t order = {graph_iota(b, type, last, dynamic), NULL}, swaps = {pivots, NULL};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, pivots->type->dims[last], &order, 1);
   order = loop.values[0];
@@ -175,7 +177,7 @@ matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x) {
   matrix_lu_t lu = matrix_lu(b, a);
   ir_value_t* order = matrix_permutation(b, lu.pivots, matrix_rows(a));
   ir_value_t* wanted = matrix_spread(b, (matrix_t){order, NULL}, a.re, MATRIX_COLUMN).re;
-  ir_value_t* from = graph_iota(b, wanted->type, wanted->type->rank - 1, NULL);
+  ir_value_t* from = matrix_places(b, wanted, MATRIX_COLUMN);
   ir_value_t *zero = graph_splat_like(b, a.re, 0), *one = graph_splat_like(b, a.re, 1);
   matrix_t swaps = {graph_select(b, graph_binary(b, SCALAR_eq, from, wanted), one, zero), a.im ? zero : NULL};
   x = matrix_product(b, swaps, x);
@@ -238,7 +240,7 @@ static void keep_reflector(ir_builder_t* b, matrix_loop_t* loop, const matrix_re
 
 matrix_qr_t matrix_qr(ir_builder_t* b, matrix_t a) {
   int64_t rows = matrix_rows(a), columns = matrix_columns(a), count = rows < columns ? rows : columns;
-  ir_value_t* none = graph_splat_number(b, vector_type(b->ctx, a, NULL, count), 0);
+  ir_value_t* none = matrix_splat(b, a.re, vector_type(b->ctx, a, NULL, count), 0);
   matrix_t inits[2] = {a, {none, a.im ? none : NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 2);
@@ -275,7 +277,7 @@ matrix_t matrix_reflect_rows(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t f
 
 matrix_qr_t matrix_hessenberg(ir_builder_t* b, matrix_t a) {
   int64_t count = matrix_rows(a) - 1;
-  ir_value_t* none = graph_splat_number(b, vector_type(b->ctx, a, NULL, count), 0);
+  ir_value_t* none = matrix_splat(b, a.re, vector_type(b->ctx, a, NULL, count), 0);
   matrix_t inits[2] = {a, {none, a.im ? none : NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 2);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "dialects/stablehlo.h"
+#include "import/lowering_size.h"
 #include "import/stablehlo/ops.h"
 
 typedef struct numbers_t {
@@ -132,47 +133,187 @@ bool stablehlo_lower_gather(lower_op_t* n) {
   return lower_ints(n, "slice_sizes", sizes, (uint32_t)n->in[0]->type->rank) && build_gather(n, sizes);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// gather of computed sizes
+//===----------------------------------------------------------------------------------------------------------------===
+
+// A slice size for each dimension; `known`: IR_DYNAMIC where it is computed.
+typedef struct slices_t {
+  ir_value_t* sizes[GRAPH_MAX_RANK];
+  int64_t known[GRAPH_MAX_RANK];
+} slices_t;
+
 // One slice whose sizes are computed.
-static bool take_slice(lower_op_t* n, ir_value_t* const* sizes) {
-  ir_value_t *x = n->in[0], *index = signed_indices(n, 1), *operands[1 + 2 * GRAPH_MAX_RANK] = {x};
-  const ir_type_t* result = lower_out_type(n, 0);
-  numbers_t d;
-  if (!ir_type_is_tensor(result) || !read_numbers(n, false, x->type, index->type, result->rank, &d)) return false;
-  if (index->type->rank != 1 || d.vector_dim != 0 || d.batch_count) {
-    return lower_unsupported(n, "with computed sizes one slice is");
-  }
-  int64_t dims[GRAPH_MAX_RANK], kept_dims[GRAPH_MAX_RANK];
-  ir_value_t *dynamic[GRAPH_MAX_RANK], *kept[GRAPH_MAX_RANK];
+static ir_value_t* take_slice(lower_op_t* n, ir_value_t* x, ir_value_t* index, const numbers_t* d, const slices_t* s) {
+  ir_value_t *operands[1 + 2 * GRAPH_MAX_RANK] = {x}, *dynamic[GRAPH_MAX_RANK], *kept[GRAPH_MAX_RANK];
+  int64_t kept_dims[GRAPH_MAX_RANK];
   uint32_t rank = (uint32_t)x->type->rank, count = 0, kept_rank = 0, kept_count = 0;
   for (uint32_t i = 0; i < rank; ++i) {
     operands[1 + i] = graph_index_constant(n->b, 0);
-    if (!lower_constant_index(sizes[i], &dims[i])) dims[i] = IR_DYNAMIC, dynamic[count++] = sizes[i];
-    if (has(d.collapsed, d.collapsed_count, i)) continue;
-    kept_dims[kept_rank++] = dims[i];
-    if (dims[i] == IR_DYNAMIC) kept[kept_count++] = sizes[i];
+    if (s->known[i] == IR_DYNAMIC) dynamic[count++] = s->sizes[i];
+    if (has(d->collapsed, d->collapsed_count, i)) continue;
+    kept_dims[kept_rank++] = s->known[i];
+    if (s->known[i] == IR_DYNAMIC) kept[kept_count++] = s->sizes[i];
   }
-  for (uint32_t k = 0; k < d.map_count; ++k) operands[1 + d.map[k]] = lower_index_element(n->b, index, k);
+  for (uint32_t k = 0; k < d->map_count; ++k) operands[1 + d->map[k]] = lower_index_element(n->b, index, k);
   memcpy(operands + 1 + rank, dynamic, sizeof(dynamic[0]) * count);
-  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)rank, dims);
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)rank, s->known);
   ir_value_t* slice = lower_build(n, GRAPH_DYNAMIC_SLICE, operands, 1 + rank + count, type, NULL, 0);
-  return lower_return(n, graph_reshape(n->b, slice, (int32_t)kept_rank, kept_dims, kept));
+  return graph_reshape(n->b, slice, (int32_t)kept_rank, kept_dims, kept);
+}
+
+// Indices with one more dimension of their own for each size that is computed.
+typedef struct columns_t {
+  lower_op_t* n;
+  ir_value_t* starts;  // i64, [batch.., index vector]
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];  // of the '?' among them
+  int32_t batch, rank;                  // rank: of a column, [batch.., sizes.., 1]
+} columns_t;
+
+static ir_value_t* vectors_last(lower_op_t* n, ir_value_t* indices, const numbers_t* d) {
+  int64_t perm[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK];
+  int32_t rank = indices->type->rank, count = 0;
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  indices = graph_cast(n->b, indices, ir_type_int(n->ctx, 64), false);
+  if (d->vector_dim == rank) {
+    memcpy(dims, indices->type->dims, sizeof(*dims) * (size_t)rank);
+    dims[rank] = 1;
+    lower_dynamic_dims(n->b, indices, indices->type, dynamic);
+    return graph_reshape(n->b, indices, rank + 1, dims, dynamic);
+  }
+  for (int32_t i = 0; i < rank; ++i) {
+    if (i != d->vector_dim) perm[count++] = i;
+  }
+  perm[count] = d->vector_dim;
+  return graph_transpose(n->b, indices, perm);
+}
+
+// The starts along one operand dimension; where its size is computed, a position for each element of the part.
+static ir_value_t* index_column(const columns_t* c, uint32_t component, ir_value_t* last, int64_t along) {
+  lower_op_t* n = c->n;
+  int64_t offsets[GRAPH_MAX_RANK] = {0}, sizes[GRAPH_MAX_RANK], ones[GRAPH_MAX_RANK], map[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i <= c->batch; ++i) sizes[i] = c->starts->type->dims[i], ones[i] = 1, map[i] = i;
+  offsets[c->batch] = component, sizes[c->batch] = 1, map[c->batch] = c->rank - 1;
+  ir_value_t* column = graph_slice(n->b, c->starts, offsets, sizes, ones);
+  if (last) {
+    ir_value_t* end = graph_cast(n->b, lower_as_tensor(n->b, last), ir_type_int(n->ctx, 64), false);
+    column = graph_binary(n->b, SCALAR_min, column, lower_splat(n->b, end, column));
+    column = lower_with_number(n, SCALAR_max, column, 0);
+  }
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), c->rank, c->dims);
+  column = graph_broadcast(n->b, column, type, map, c->dynamic);
+  return last ? graph_binary(n->b, SCALAR_add, column, graph_iota(n->b, type, along, c->dynamic)) : column;
+}
+
+// The same gather with parts of one element along the dimensions whose sizes are computed.
+static ir_value_t* gather_elements(lower_op_t* n, ir_value_t* x, ir_value_t* indices, const numbers_t* from,
+                                   const slices_t* s) {
+  numbers_t d = *from;
+  columns_t c = {.n = n, .starts = vectors_last(n, indices, from)};
+  int64_t along[GRAPH_MAX_RANK], sizes[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK], perm[GRAPH_MAX_RANK];
+  ir_value_t *columns[GRAPH_MAX_RANK], *last[GRAPH_MAX_RANK] = {NULL};
+  uint32_t dynamic = 0, rest = 0;
+  c.batch = c.starts->type->rank - 1;
+  for (; c.rank < c.batch; ++c.rank) {
+    c.dims[c.rank] = c.starts->type->dims[c.rank];
+    if (c.dims[c.rank] == IR_DYNAMIC) c.dynamic[dynamic++] = graph_dim(n->b, c.starts, (uint32_t)c.rank);
+  }
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    bool gone = has(from->collapsed, from->collapsed_count, i) || has(from->batch, from->batch_count, i);
+    bool computed = s->sizes[i] && has(from->map, from->map_count, i);
+    sizes[i] = computed ? 1 : s->known[i];
+    along[i] = computed ? c.rank : -1;
+    if (!computed && !gone) ++rest;
+    if (!computed) continue;
+    c.dims[c.rank++] = IR_DYNAMIC;
+    c.dynamic[dynamic++] = s->sizes[i];
+    last[i] = lower_index_binary(n->b, SCALAR_sub, graph_dim(n->b, x, (uint32_t)i), s->sizes[i]);
+    d.collapsed[d.collapsed_count++] = i;
+  }
+  int32_t outer = c.rank;
+  c.dims[c.rank++] = 1;
+  for (uint32_t k = 0; k < d.map_count; ++k) columns[k] = index_column(&c, k, last[d.map[k]], along[d.map[k]]);
+  indices = d.map_count == 1 ? columns[0] : graph_concat(n->b, columns, d.map_count, outer);
+  memcpy(dims, c.dims, sizeof(*dims) * (size_t)outer);
+  d.window_count = rest;
+  for (uint32_t i = 0; i < rest; ++i) d.window[i] = outer + (int64_t)i;
+  uint32_t window = 0;
+  int64_t next = outer;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (has(from->collapsed, from->collapsed_count, i) || has(from->batch, from->batch_count, i)) continue;
+    perm[from->window[window++]] = along[i] >= 0 ? along[i] : next;
+    if (along[i] < 0) dims[next++] = sizes[i] == IR_DYNAMIC ? x->type->dims[i] : sizes[i];
+  }
+  for (int64_t i = 0, batch = 0; i < next; ++i) {
+    if (!has(from->window, from->window_count, i)) perm[i] = batch++;
+  }
+  if (d.indices_batch_count && from->vector_dim < c.batch) {  // the index vector was before them
+    for (uint32_t i = 0; i < d.indices_batch_count; ++i) d.indices_batch[i] -= d.indices_batch[i] > from->vector_dim;
+  }
+  d.vector_dim = outer;
+  ir_named_attr_t attrs[8];
+  uint32_t count = number_attrs(n, false, &d, attrs);
+  attrs[count++] = (ir_named_attr_t){"slice_sizes", ir_attr_i64_array(n->ctx, sizes, (uint32_t)x->type->rank)};
+  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)next, dims);
+  return graph_transpose(n->b, lower_build(n, GRAPH_GATHER, (ir_value_t*[]){x, indices}, 2, type, attrs, count), perm);
+}
+
+// One part of the operand. What is taken whole, or from the first element on, needs no index.
+static ir_value_t* gather_part(lower_op_t* n, ir_value_t* x, ir_value_t* indices, const numbers_t* d, slices_t s) {
+  bool one = indices->type->rank == 1 && d->vector_dim == 0 && !d->batch_count;
+  if (one) return take_slice(n, x, indices, d, &s);
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (s.known[i] != IR_DYNAMIC) {
+      s.sizes[i] = NULL;
+    } else if (lower_size_same(s.sizes[i], lower_size(n->b, x, i))) {
+      s.sizes[i] = NULL;
+    } else if (!has(d->map, d->map_count, i)) {
+      x = lower_first(n, x, i, s.sizes[i]);
+    }
+  }
+  return gather_elements(n, x, indices, d, &s);
+}
+
+static bool gather_computed(lower_op_t* n, const slices_t* s) {
+  ir_value_t* indices = signed_indices(n, 1);
+  const ir_type_t *x = n->in[0]->type, *result = lower_out_type(n, 0);
+  numbers_t d;
+  uint32_t more = 0;
+  if (!read_numbers(n, false, x, indices->type, result->rank, &d)) return false;
+  for (int32_t i = 0; i < x->rank; ++i) {
+    bool gone = has(d.collapsed, d.collapsed_count, i) || has(d.batch, d.batch_count, i);
+    bool fits = s->known[i] == IR_DYNAMIC
+                    ? !gone
+                    : s->known[i] >= 0 && (x->dims[i] == IR_DYNAMIC || s->known[i] <= x->dims[i]) &&
+                          (!gone || s->known[i] <= 1);
+    if (!fits) return lower_error(n, "has a slice size that does not fit in dimension %d", i);
+    more += s->known[i] == IR_DYNAMIC;
+  }
+  if (indices->type->rank + 1 + (int32_t)more > GRAPH_MAX_RANK) return lower_unsupported(n, "lower ranks are");
+  n->out[0].v = gather_part(n, n->in[0], indices, &d, *s);
+  if (n->values[0].im) n->out[0].im = gather_part(n, n->values[0].im, indices, &d, *s);
+  return true;
 }
 
 bool stablehlo_lower_dynamic_gather(lower_op_t* n) {
-  if (!lower_check_tensors(n)) return false;
+  for (int i = 0; i < 3; ++i) {
+    if (!n->in[i] || !ir_type_is_tensor(n->in[i]->type)) return lower_unsupported(n, "tensors are");
+  }
+  if (!ir_type_is_tensor(lower_out_type(n, 0))) return lower_unsupported(n, "tensor results are");
   int32_t rank = n->in[0]->type->rank;
   if (n->in[2]->type->rank != 1 || n->in[2]->type->dims[0] != rank || lower_is_float(n->in[2]->type) ||
       lower_is_float(n->in[1]->type)) {
     return lower_unsupported(n, "integer indices, and a size for each dimension, are");
   }
-  int64_t known[GRAPH_MAX_RANK];
-  ir_value_t* sizes[GRAPH_MAX_RANK];
+  slices_t s;
   bool all_known = true;
   for (int32_t i = 0; i < rank; ++i) {
-    sizes[i] = lower_index_element(n->b, n->in[2], i);
-    all_known &= lower_constant_index(sizes[i], &known[i]);
+    s.sizes[i] = lower_index_element(n->b, n->in[2], i);
+    s.known[i] = IR_DYNAMIC;
+    all_known &= lower_constant_index(s.sizes[i], &s.known[i]);
   }
-  return all_known ? build_gather(n, known) : take_slice(n, sizes);
+  return all_known ? build_gather(n, s.known) : gather_computed(n, &s);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -105,8 +105,7 @@ static matrix_t orthogonalize(ir_builder_t* b, matrix_t a) {
 static void sort_columns(ir_builder_t* b, ir_value_t** values, bool descending, matrix_t* x, matrix_t* y) {
   const ir_type_t* i32 = ir_type_int(b->ctx, 32);
   int64_t axis = (*values)->type->rank - 1;
-  const ir_type_t* places = ir_type_with_element(b->ctx, (*values)->type, i32);
-  ir_value_t* operands[2] = {*values, graph_iota(b, places, axis, NULL)};
+  ir_value_t* operands[2] = {*values, matrix_places(b, *values, MATRIX_COLUMN)};
   ir_op_t* sort = graph_sort(b, operands, 2, &(graph_sort_t){.axis = axis, .descending = descending});
   *values = ir_result(sort, 0);
   matrix_t* const both[2] = {x, y};
@@ -117,12 +116,13 @@ static void sort_columns(ir_builder_t* b, ir_value_t** values, bool descending, 
     for (int64_t d = 0; d < rank; ++d) dims[d] = m->re->type->dims[d];
     dims[rank] = dims[rank - 1];
     const ir_type_t* wide = ir_type_tensor(b->ctx, m->re->type->element, (int32_t)rank + 1, dims);
-    ir_value_t* like = graph_splat_number(b, wide, 0);
+    ir_value_t *like = matrix_splat(b, m->re, wide, 0), *dynamic[GRAPH_MAX_RANK];
+    lower_dynamic_dims(b, like, wide, dynamic);
     matrix_t column = matrix_spread(b, *m, like, 0);
     for (int64_t d = 0; d < rank - 2; ++d) dims[d] = d;
     dims[rank - 2] = rank;
-    ir_value_t* wanted = graph_broadcast(b, ir_result(sort, 1), ir_type_with_element(b->ctx, wide, i32), dims, NULL);
-    ir_value_t* from = graph_iota(b, ir_type_with_element(b->ctx, wide, i32), rank - 1, NULL);
+    ir_value_t* wanted = graph_broadcast(b, ir_result(sort, 1), ir_type_with_element(b->ctx, wide, i32), dims, dynamic);
+    ir_value_t* from = matrix_places(b, like, 1);
     ir_value_t* here = graph_binary(b, SCALAR_eq, from, wanted);
     *m = matrix_sum(b, matrix_select(b, here, column, (matrix_t){like, m->im ? like : NULL}), 1);
   }

@@ -9,7 +9,8 @@ static bool check_square(lower_op_t* n, const ir_value_t* x) {
   if (!x || !ir_type_is_tensor(x->type)) return lower_unsupported(n, "square matrices of floats are");
   const ir_type_t* type = x->type;
   bool square = type->rank >= 2 && type->dims[type->rank - 1] == type->dims[type->rank - 2];
-  if (n->values[0].im && !ir_type_is_static(type)) return lower_unsupported(n, "complex ones of static shape are");
+  if (n->values[0].im && square && type->dims[type->rank - 1] == IR_DYNAMIC)
+    return lower_unsupported(n, "complex ones of static size are");
   return (square && lower_is_float(type)) || lower_unsupported(n, "square matrices of floats are");
 }
 

@@ -1,5 +1,5 @@
 // Custom calls of linear algebra, under the names that LAPACK, cuSOLVER, hipSOLVER and XLA have for them:
-// @lapack_sgeqrf_ffi, @cusolver_geqrf_ffi and @Qr are one factorization. Batches lead; shapes are static.
+// @lapack_sgeqrf_ffi, @cusolver_geqrf_ffi and @Qr are one factorization. Batches lead.
 #include <string.h>
 
 #include "import/stablehlo/matrix.h"
@@ -16,7 +16,7 @@ static const ir_type_t* status_type(lower_op_t* n) {
   return batch_type(n->ctx, operand(n, 0), ir_type_int(n->ctx, 32));
 }
 static lower_value_t no_failure(lower_op_t* n) {
-  return (lower_value_t){.v = graph_splat_integer(n->b, status_type(n), 0)};
+  return (lower_value_t){.v = matrix_splat(n->b, n->in[0], status_type(n), 0)};
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -30,12 +30,11 @@ static ir_value_t* first_failure(lower_op_t* n, matrix_t factor) {
   ir_value_t* pivots =
       matrix_reduce(b, graph_select(b, diagonal, factor.re, graph_splat_like(b, factor.re, 0)), MATRIX_ROW, "add");
   ir_value_t* good = graph_binary(b, SCALAR_gt, pivots, graph_splat_like(b, pivots, 0));
-  const ir_type_t* type = ir_type_with_element(n->ctx, pivots->type, ir_type_int(n->ctx, 32));
-  ir_value_t *place = graph_iota(b, type, type->rank - 1, NULL), *none = graph_splat_integer(b, type, INT32_MAX);
-  place = graph_binary(b, SCALAR_add, place, graph_splat_integer(b, type, 1));
+  ir_value_t *place = matrix_places(b, pivots, MATRIX_COLUMN), *none = graph_splat_like(b, place, INT32_MAX);
+  place = graph_binary(b, SCALAR_add, place, graph_splat_like(b, place, 1));
   ir_value_t* first = matrix_reduce(b, graph_select(b, good, none, place), MATRIX_COLUMN, "min");
-  ir_value_t* all_good = graph_binary(b, SCALAR_eq, first, graph_splat_integer(b, first->type, INT32_MAX));
-  return graph_select(b, all_good, graph_splat_integer(b, first->type, 0), first);
+  ir_value_t* all_good = graph_binary(b, SCALAR_eq, first, graph_splat_like(b, first, INT32_MAX));
+  return graph_select(b, all_good, graph_splat_like(b, first, 0), first);
 }
 
 // The other triangle stays as it is.
@@ -117,13 +116,21 @@ static bool lower_eigh(lower_op_t* n) {
   return true;
 }
 
+// Whether a type's run-time sizes are those of an operand's batch.
+static bool is_sized_by(const ir_type_t* type, const ir_type_t* operand) {
+  for (int32_t d = 0; d < type->rank; ++d) {
+    if (type->dims[d] == IR_DYNAMIC && (d >= operand->rank || operand->dims[d] != IR_DYNAMIC)) return false;
+  }
+  return true;
+}
+
 static lower_value_t nothing(lower_op_t* n, uint32_t i) {
   const ir_type_t* type = lower_out_type(n, i);
   const ir_type_t* scalar = ir_type_scalar(type);
   bool complex = scalar->kind == IR_TYPE_COMPLEX;
   const ir_type_t* parts = lower_type(n->ctx, complex ? ir_type_with_element(n->ctx, type, scalar->element) : type);
-  if (!parts || !ir_type_is_tensor(parts) || !ir_type_is_static(parts)) return (lower_value_t){0};
-  ir_value_t* zeros = graph_splat_number(n->b, parts, 0);
+  if (!parts || !ir_type_is_tensor(parts) || !is_sized_by(parts, n->in[0]->type)) return (lower_value_t){0};
+  ir_value_t* zeros = matrix_splat(n->b, n->in[0], parts, 0);
   return (lower_value_t){.v = zeros, .im = complex ? zeros : NULL};
 }
 
@@ -248,9 +255,7 @@ static bool lower_sytrd(lower_op_t* n) {
 
 // A vector on the diagonal that is `shift` columns to the right.
 static matrix_t on_diagonal(lower_op_t* n, matrix_t v, ir_value_t* like, int64_t shift, matrix_t others) {
-  ir_value_t* column =
-      graph_iota(n->b, ir_type_with_element(n->ctx, like->type, ir_type_int(n->ctx, 32)), like->type->rank - 1, NULL);
-  ir_value_t* row = graph_iota(n->b, column->type, like->type->rank - 2, NULL);
+  ir_value_t *column = matrix_places(n->b, like, MATRIX_COLUMN), *row = matrix_places(n->b, like, MATRIX_ROW);
   row = graph_binary(n->b, SCALAR_add, row, graph_splat_like(n->b, row, (double)shift));
   ir_value_t* here = graph_binary(n->b, SCALAR_eq, column, row);
   return matrix_select(n->b, here, matrix_spread(n->b, v, like, MATRIX_COLUMN), others);
@@ -260,7 +265,7 @@ static matrix_t on_diagonal(lower_op_t* n, matrix_t v, ir_value_t* like, int64_t
 static bool lower_gtsv(lower_op_t* n) {
   matrix_t x = operand(n, 3);
   int64_t rows = matrix_rows(x);
-  ir_value_t* zeros = graph_splat_number(n->b, matrix_type(n->ctx, x, NULL, rows, rows), 0);
+  ir_value_t* zeros = matrix_splat(n->b, x.re, matrix_type(n->ctx, x, NULL, rows, rows), 0);
   matrix_t a = {zeros, x.im ? zeros : NULL};
   for (int i = 0; i < 3; ++i) {
     matrix_t v = operand(n, (uint32_t)i);
@@ -271,13 +276,14 @@ static bool lower_gtsv(lower_op_t* n) {
     n->out[i] = n->values[i];
   }
   n->out[3] = result(matrix_general_solve(n->b, a, x));
-  n->out[4].v = graph_splat_integer(n->b, batch_type(n->ctx, x, ir_type_int(n->ctx, 32)), 0);
+  n->out[4].v = matrix_splat(n->b, x.re, batch_type(n->ctx, x, ir_type_int(n->ctx, 32)), 0);
   return true;
 }
 
 static bool lower_permutation(lower_op_t* n) {
   const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
-  if (!type || !ir_type_is_tensor(type) || type->rank != n->in[0]->type->rank || !ir_type_is_static(type)) {
+  if (!type || !ir_type_is_tensor(type) || type->rank != n->in[0]->type->rank ||
+      type->dims[type->rank - 1] == IR_DYNAMIC) {
     return lower_error(n, "needs a result with the operand's rank");
   }
   n->out[0].v = matrix_permutation(n->b, n->in[0], type->dims[type->rank - 1]);
@@ -336,19 +342,28 @@ static bool is_named(const char* target, const char* name) {
   return strncmp(target + at, name, length) == 0 && (!target[at + length] || strcmp(target + at + length, "_ffi") == 0);
 }
 
+// Sizes of matrices are known, but for what a kernel of its own does.
+static bool has_known_sizes(const lower_op_t* n, const row_t* row, const ir_type_t* type, int32_t batch) {
+  if (!n->values[0].im && (row->lower == lower_potrf || row->lower == lower_trsm)) return true;
+  for (int32_t d = batch; d < type->rank; ++d) {
+    if (type->dims[d] == IR_DYNAMIC) return false;
+  }
+  return true;
+}
+
 static bool check_operand(lower_op_t* n, uint32_t i, const row_t* row) {
   bool floats = row->lower != lower_permutation, square = row->square;
   bool matrix = row->lower == lower_gtsv ? i == 3 : i == 0 || row->lower == lower_trsm;
   const ir_type_t* type = n->in[i] ? n->in[i]->type : NULL;
-  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || type->rank < 1 + (floats && matrix) ||
-      lower_is_float(type) != floats) {
-    return lower_unsupported(n, "matrices of %s and of static shape are", floats ? "floats" : "integers");
+  if (!type || !ir_type_is_tensor(type) || type->rank < 1 + (floats && matrix) || lower_is_float(type) != floats) {
+    return lower_unsupported(n, "matrices of %s are", floats ? "floats" : "integers");
   }
-  bool fits = !square || type->dims[type->rank - 1] == type->dims[type->rank - 2];
   const ir_type_t* first = n->in[0]->type;
-  int32_t batch = first->rank - (row->lower == lower_gtsv ? 1 : 2);
+  int32_t batch = first->rank - (row->lower == lower_gtsv || !floats ? 1 : 2);
+  if (!has_known_sizes(n, row, type, batch)) return lower_unsupported(n, "matrices of static size are");
+  bool fits = !square || type->dims[type->rank - 1] == type->dims[type->rank - 2];
   for (int32_t d = 0; fits && d < batch && i; ++d) fits = d < type->rank && type->dims[d] == first->dims[d];
-  for (int32_t d = 0; fits && floats && d < type->rank; ++d) fits = type->dims[d] > 0;
+  for (int32_t d = 0; fits && floats && d < type->rank; ++d) fits = type->dims[d] != 0;
   return fits || lower_unsupported(n, square ? "square matrices are" : "matrices of one batch are");
 }
 
@@ -356,12 +371,12 @@ static bool check_operand(lower_op_t* n, uint32_t i, const row_t* row) {
 static bool check_results(lower_op_t* n) {
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
     lower_types_t types = LOWER_LIST(n->ctx);
-    const ir_value_t* parts[2] = {n->out[i].v, n->out[i].im};
+    ir_value_t* parts[2] = {n->out[i].v, n->out[i].im};
     if (!lower_flat_types(n->ctx, lower_out_type(n, i), &types) || !parts[0] || types.count != (parts[1] ? 2 : 1)) {
       return lower_error(n, "cannot have a result %u of type %s", i, ir_type_str(n->ctx, lower_out_type(n, i)));
     }
     for (uint32_t k = 0; k < types.count; ++k) {
-      if (types.items[k] == parts[k]->type) continue;
+      if (lower_fits(parts[k]->type, types.items[k])) continue;
       return lower_error(n, "has a result %u of type %s where its operands give %s", i,
                          ir_type_str(n->ctx, types.items[k]), ir_type_str(n->ctx, parts[k]->type));
     }
@@ -378,6 +393,13 @@ static bool is_empty(const lower_op_t* n) {
   return no_batch || (type->dims[type->rank - 1] == 0 && type->dims[type->rank - 2] == 0);
 }
 
+// Where sizes are known at run time only, a program gives results' shapes as the last operands.
+static uint32_t count_shapes(const lower_op_t* n) {
+  int64_t places[GRAPH_MAX_RANK];
+  uint32_t count = ir_op_ints(n->op, "indices_of_shape_operands", places, GRAPH_MAX_RANK);
+  return count < n->op->operand_count ? count : 0;
+}
+
 bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known) {
   const row_t* row = NULL;
   for (size_t i = 0; !row && i < sizeof(rows) / sizeof(rows[0]); ++i) {
@@ -387,7 +409,7 @@ bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known)
   if (!row) return false;
   bool complex = n->op->operand_count && n->values[0].im;
   uint32_t results = row->results % SPLIT + (row->results >= SPLIT && !complex);
-  if (n->op->operand_count != row->operands || n->op->result_count != results) {
+  if (n->op->operand_count - count_shapes(n) != row->operands || n->op->result_count != results) {
     return lower_unsupported(n, "%u operands and %u results are", row->operands, results);
   }
   if (is_empty(n)) {

@@ -106,33 +106,45 @@ double matrix_roundoff(const ir_type_t* element) {
   }
 }
 
-static ir_value_t* spread(ir_builder_t* b, ir_value_t* x, const ir_type_t* like, int32_t skipped) {
+static ir_value_t* spread(ir_builder_t* b, ir_value_t* x, ir_value_t* as, int32_t skipped) {
+  const ir_type_t* like = as->type;
   int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
   uint32_t count = 0;
+  lower_dynamic_dims(b, as, like, dynamic);
   for (int32_t i = 0; i < like->rank && count < (uint32_t)x->type->rank; ++i) {
     if (i != skipped) dims[count++] = i;
   }
-  return graph_broadcast(b, x, ir_type_with_element(b->ctx, like, x->type->element), dims, NULL);
+  return graph_broadcast(b, x, ir_type_with_element(b->ctx, like, x->type->element), dims, dynamic);
 }
 
 matrix_t matrix_spread(ir_builder_t* b, matrix_t x, ir_value_t* like, int32_t axis) {
   int32_t skipped = like->type->rank - 1 - axis;
-  return (matrix_t){spread(b, x.re, like->type, skipped), x.im ? spread(b, x.im, like->type, skipped) : NULL};
+  return (matrix_t){spread(b, x.re, like, skipped), x.im ? spread(b, x.im, like, skipped) : NULL};
 }
 
-ir_value_t* matrix_fill(ir_builder_t* b, ir_value_t* x, ir_value_t* like) { return spread(b, x, like->type, -1); }
+ir_value_t* matrix_fill(ir_builder_t* b, ir_value_t* x, ir_value_t* like) { return spread(b, x, like, -1); }
 
-static ir_value_t* places(ir_builder_t* b, const ir_type_t* like, int32_t axis) {
-  const ir_type_t* type = ir_type_with_element(b->ctx, like, ir_type_int(b->ctx, 32));
-  return graph_iota(b, type, like->rank - 1 - axis, NULL);
+ir_value_t* matrix_splat(ir_builder_t* b, ir_value_t* like, const ir_type_t* type, double number) {
+  if (ir_type_is_static(type)) return graph_splat_number(b, type, number);
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(b, like, type, dynamic);
+  return graph_broadcast(b, graph_scalar_constant(b, type->element, number), type, NULL, dynamic);
+}
+
+ir_value_t* matrix_places(ir_builder_t* b, ir_value_t* like, int32_t axis) {
+  const ir_type_t* type = ir_type_with_element(b->ctx, like->type, ir_type_int(b->ctx, 32));
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(b, like, type, dynamic);
+  return graph_iota(b, type, type->rank - 1 - axis, dynamic);
 }
 
 ir_value_t* matrix_where(ir_builder_t* b, ir_value_t* like, int32_t axis, scalar_fn_t fn, ir_value_t* k) {
-  return binary(b, fn, places(b, like->type, axis), spread(b, k, like->type, -1));
+  return binary(b, fn, matrix_places(b, like, axis), spread(b, k, like, -1));
 }
 
 ir_value_t* matrix_triangle(ir_builder_t* b, ir_value_t* like, scalar_fn_t fn) {
-  return binary(b, fn, places(b, like->type, MATRIX_ROW), places(b, like->type, MATRIX_COLUMN));
+  return binary(b, fn, matrix_places(b, like, MATRIX_ROW), matrix_places(b, like, MATRIX_COLUMN));
 }
 
 matrix_t matrix_pick(ir_builder_t* b, matrix_t x, int32_t axis, ir_value_t* k) {
@@ -165,7 +177,7 @@ matrix_t matrix_pad(ir_builder_t* b, matrix_t x, int32_t axis, int64_t count) {
   if (!count) return x;
   for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i];
   dims[type->rank - 1 - axis] = count;
-  ir_value_t* zeros = graph_splat_number(b, ir_type_tensor(b->ctx, type->element, type->rank, dims), 0);
+  ir_value_t* zeros = matrix_splat(b, x.re, ir_type_tensor(b->ctx, type->element, type->rank, dims), 0);
   return matrix_concat(b, (matrix_t[]){x, {zeros, x.im ? zeros : NULL}}, 2, axis);
 }
 
@@ -201,7 +213,7 @@ matrix_t matrix_product(ir_builder_t* b, matrix_t x, matrix_t y) {
 
 matrix_t matrix_identity(ir_builder_t* b, matrix_t like, int64_t rows, int64_t columns) {
   const ir_type_t* type = matrix_type(b->ctx, like, NULL, rows, columns);
-  ir_value_t *one = graph_splat_number(b, type, 1), *zero = graph_splat_number(b, type, 0);
+  ir_value_t *one = matrix_splat(b, like.re, type, 1), *zero = matrix_splat(b, like.re, type, 0);
   ir_value_t* diagonal = matrix_triangle(b, zero, SCALAR_eq);
   return (matrix_t){graph_select(b, diagonal, one, zero), like.im ? zero : NULL};
 }

@@ -1,5 +1,7 @@
-// Matrices in batches, real or complex, as values of the graph: what factorizations are written in. Shapes are static:
-// [batch..., rows, columns]; a vector is [batch..., n], one number for each matrix [batch...].
+// Matrices in batches, real or complex, as values of the graph: what factorizations are written in:
+// [batch..., rows, columns]; a vector is [batch..., n], one number for each matrix [batch...]. Batches may be of
+// run-time size; rows and columns are static, except for those of Cholesky factorizations and triangular systems of
+// real ones.
 #ifndef IREE_C_IMPORT_STABLEHLO_MATRIX_H_
 #define IREE_C_IMPORT_STABLEHLO_MATRIX_H_
 
@@ -33,6 +35,9 @@ ir_value_t* matrix_reduce(ir_builder_t* b, ir_value_t* x, int32_t axis, const ch
 // The same along an axis, which `like` has and x lacks; and numbers of the batch to all of the shape.
 matrix_t matrix_spread(ir_builder_t* b, matrix_t x, ir_value_t* like, int32_t axis);
 ir_value_t* matrix_fill(ir_builder_t* b, ir_value_t* x, ir_value_t* like);
+// Values of a type whose '?' are of the batch of `like`: all the same number; the places along an axis of `like`, i32.
+ir_value_t* matrix_splat(ir_builder_t* b, ir_value_t* like, const ir_type_t* type, double number);
+ir_value_t* matrix_places(ir_builder_t* b, ir_value_t* like, int32_t axis);
 // Where the place along an axis compares as `fn` says with k (i32 without dims, or one for each of the batch).
 ir_value_t* matrix_where(ir_builder_t* b, ir_value_t* like, int32_t axis, scalar_fn_t fn, ir_value_t* k);
 // Where row and column compare so.

@@ -40,9 +40,19 @@ bool stablehlo_map_parts(lower_op_t* n, stablehlo_map_fn_t map);
 // x with `low` and `high` (index values, which may be negative) more places of one dimension, filled with a scalar.
 typedef struct stablehlo_amounts_t {
   uint32_t dim;
-  ir_value_t *low, *high;
+  ir_value_t *low, *high, *interior;  // interior: between two elements; NULL: none
 } stablehlo_amounts_t;
 ir_value_t* stablehlo_pad_dim(lower_op_t* n, ir_value_t* x, ir_value_t* value, stablehlo_amounts_t by);
+// Operand 0 from the elements of operand 1 to those of operand 2 by those of operand 3. NULL after a diagnostic.
+ir_value_t* stablehlo_slice_at_run_time(lower_op_t* n);
+// A window along one dimension, in index values, which may be computed (sweep.c).
+typedef struct stablehlo_sweep_t {
+  ir_value_t *size, *stride, *base_dilation, *dilation, *low, *high;
+} stablehlo_sweep_t;
+// Whether each place of the window is an element.
+bool stablehlo_sweep_is_trivial(const stablehlo_sweep_t* w);
+// x with the dimension in two: where the window stands, and what it sees there; `value` where there is no element.
+ir_value_t* stablehlo_unfold(lower_op_t* n, ir_value_t* x, ir_value_t* value, uint32_t dim, stablehlo_sweep_t w);
 
 // Results are the operands (custom_call.c).
 bool stablehlo_same_values(lower_op_t* n);

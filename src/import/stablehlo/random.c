@@ -33,9 +33,11 @@ typedef struct random_state_t {
 } random_state_t;
 
 // counter + 0, counter + 1, ... as 64-bit numbers.
-static ir_value_t* counters(lower_op_t* n, const random_state_t* state, int64_t count) {
-  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
-  ir_value_t* index = graph_iota(n->b, type, 0, NULL);
+static ir_value_t* counters(lower_op_t* n, const random_state_t* state, ir_value_t* count) {
+  int64_t known = IR_DYNAMIC;
+  lower_constant_index(count, &known);
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &known);
+  ir_value_t* index = graph_iota(n->b, type, 0, &count);
   return op2(n, SCALAR_add, index, lower_splat(n->b, state->counter, index));
 }
 
@@ -51,7 +53,7 @@ static ir_value_t* join_words(lower_op_t* n, ir_value_t* low, ir_value_t* high) 
   return op2(n, SCALAR_or, low, with(n, SCALAR_shl, graph_cast(n->b, high, wide, true), 32));
 }
 
-// Words of shape `dims`, side by side in a new dimension behind dimension `axis`, which then takes them in.
+// Words of static shape `dims`, side by side in a new dimension behind dimension `axis`, which then takes them in.
 static ir_value_t* interleave(lower_op_t* n, ir_value_t** words, uint32_t count, const ir_type_t* shape, int32_t axis) {
   int64_t apart[GRAPH_MAX_RANK + 1], joined[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < shape->rank; ++i) {
@@ -61,6 +63,18 @@ static ir_value_t* interleave(lower_op_t* n, ir_value_t** words, uint32_t count,
   apart[axis + 1] = 1;
   for (uint32_t i = 0; i < count; ++i) words[i] = graph_reshape(n->b, words[i], shape->rank + 1, apart, NULL);
   return graph_reshape(n->b, graph_concat(n->b, words, count, axis + 1), shape->rank, joined, NULL);
+}
+
+// The first `count` of the words [m] of each block, block by block.
+static ir_value_t* in_order(lower_op_t* n, ir_value_t** words, uint32_t per_block, ir_value_t* count) {
+  int64_t flat = words[0]->type->dims[0], pairs[2] = {flat, 1};
+  ir_value_t* size = graph_dim(n->b, words[0], 0);
+  for (uint32_t i = 0; i < per_block; ++i) words[i] = graph_reshape(n->b, words[i], 2, pairs, &size);
+  ir_value_t* all = graph_concat(n->b, words, per_block, 1);
+  size = lower_index_binary(n->b, SCALAR_mul, size, graph_index_constant(n->b, per_block));
+  if (flat != IR_DYNAMIC) flat *= per_block;
+  all = graph_reshape(n->b, all, 1, &flat, &size);
+  return lower_first(n, all, 0, count);
 }
 
 // Threefry halves the first even dimension, else the longest one, rounded up: the halves' elements count, and what
@@ -83,30 +97,38 @@ static ir_value_t* threefry_bits(lower_op_t* n, const random_state_t* state, con
   if (!wide) dims[axis] = (dims[axis] + 1) / 2;
   const ir_type_t* half_type = ir_type_tensor(n->ctx, type->element, type->rank, dims);
   *blocks = ir_type_count(half_type);
-  import_threefry(n->b, state->key, counters(n, state, *blocks), words);
+  import_threefry(n->b, state->key, counters(n, state, graph_index_constant(n->b, *blocks)), words);
   if (wide) return graph_reshape(n->b, join_words(n, words[0], words[1]), type->rank, type->dims, NULL);
   return graph_slice(n->b, interleave(n, words, 2, half_type, axis), zeros, type->dims, ones);
 }
 
 // Philox gives its four words, or two pairs of them, in order.
-static ir_value_t* philox_bits(lower_op_t* n, const random_state_t* state, const ir_type_t* type, int64_t* blocks) {
-  ir_value_t* words[4];
-  int64_t count = ir_type_count(type);
+static ir_value_t* philox_bits(lower_op_t* n, const random_state_t* state, const ir_type_t* type,
+                               ir_value_t* const* dynamic, ir_value_t** blocks) {
+  ir_value_t *words[4], *count = graph_index_constant(n->b, 1);
   uint32_t per_block = type->element->width == 64 ? 2 : 4;
-  *blocks = (count + per_block - 1) / per_block;
+  for (int32_t i = 0, next = 0; i < type->rank; ++i) {
+    bool known = type->dims[i] != IR_DYNAMIC;
+    ir_value_t* size = known ? graph_index_constant(n->b, type->dims[i]) : dynamic[next++];
+    count = lower_index_binary(n->b, SCALAR_mul, count, size);
+  }
+  *blocks = lower_index_binary(n->b, SCALAR_add, count, graph_index_constant(n->b, per_block - 1));
+  *blocks = lower_index_binary(n->b, SCALAR_div, *blocks, graph_index_constant(n->b, per_block));
   ir_value_t* low = counters(n, state, *blocks);
   import_philox(n->b, state->key, (ir_value_t*[]){low, carried(n, state, low)}, words);
   for (uint32_t i = 0; per_block == 2 && i < 2; ++i) words[i] = join_words(n, words[2 * i], words[2 * i + 1]);
-  ir_value_t* all = interleave(n, words, per_block, ir_type_tensor(n->ctx, words[0]->type->element, 1, blocks), 0);
-  return graph_reshape(n->b, first_of(n, all, 0, count), type->rank, type->dims, NULL);
+  return graph_reshape(n->b, in_order(n, words, per_block, count), type->rank, type->dims, dynamic);
 }
 
 // Integers of the type's shape, of 64 bits when its elements have as many; *blocks gets how many counters they took.
+// Of run-time sizes (`dynamic`) Philox gives them.
 static ir_value_t* random_bits(lower_op_t* n, const random_state_t* state, bool is_philox, const ir_type_t* type,
-                               int64_t* blocks) {
-  int64_t one = 1;
+                               ir_value_t* const* dynamic, ir_value_t** blocks) {
+  int64_t one = 1, count;
+  if (is_philox) return philox_bits(n, state, type, dynamic, blocks);
   const ir_type_t* flat = type->rank ? type : ir_type_tensor(n->ctx, type->element, 1, &one);
-  ir_value_t* bits = is_philox ? philox_bits(n, state, flat, blocks) : threefry_bits(n, state, flat, blocks);
+  ir_value_t* bits = threefry_bits(n, state, flat, &count);
+  *blocks = graph_index_constant(n->b, count);
   return graph_reshape(n->b, bits, type->rank, type->dims, NULL);
 }
 
@@ -145,21 +167,35 @@ static ir_value_t* write_state(lower_op_t* n, ir_value_t* words, const ir_type_t
   return graph_reshape(n->b, graph_concat(n->b, halves, 2, 1), 1, type->dims, NULL);
 }
 
+// The sizes that a shape operand has for the '?' of a type.
+static bool read_sizes(lower_op_t* n, const ir_type_t* type, const ir_value_t* shape, ir_value_t** dynamic) {
+  bool list = shape && ir_type_is_tensor(shape->type) && shape->type->rank == 1 && !lower_is_float(shape->type) &&
+              shape->type->dims[0] == type->rank;
+  if (!list) return lower_unsupported(n, "results of static shape, or %d integers for it, are", type->rank);
+  for (int32_t i = 0, count = 0; i < type->rank; ++i) {
+    if (type->dims[i] == IR_DYNAMIC) dynamic[count++] = lower_index_element(n->b, (ir_value_t*)shape, i);
+  }
+  return true;
+}
+
 bool stablehlo_lower_rng_bit_generator(lower_op_t* n) {
   const char* algorithm = stablehlo_enum(ir_op_attr(n->op, "rng_algorithm"));
   const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 1));
-  ir_value_t* state = read_state(n, n->in[0]);
+  ir_value_t *state = read_state(n, n->in[0]), *dynamic[GRAPH_MAX_RANK], *blocks;
   if (!state) return false;
-  if (!algorithm || !type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || lower_is_bool(type)) {
-    return lower_unsupported(n, "results of static shape, and an algorithm, are");
+  if (!algorithm || !type || !ir_type_is_tensor(type) || lower_is_bool(type)) {
+    return lower_unsupported(n, "tensors of numbers, and an algorithm, are");
   }
-  int64_t words = state->type->dims[0], blocks;
-  bool is_philox = strcmp(algorithm, "THREE_FRY") != 0;  // DEFAULT too
+  bool is_philox = strcmp(algorithm, "THREE_FRY") != 0, is_sized = !ir_type_is_static(type);  // DEFAULT too
+  if (is_sized && !is_philox) return lower_unsupported(n, "of run-time sizes, DEFAULT and PHILOX are");
+  if (is_sized && !read_sizes(n, type, n->op->operand_count > 1 ? n->in[1] : NULL, dynamic)) return false;
+  int64_t words = state->type->dims[0];
   random_state_t s = {state_word(n, state, 0), state_word(n, state, 1), state_word(n, state, words == 3 ? 2 : 0)};
-  ir_value_t* bits = random_bits(n, &s, is_philox, type, &blocks);
+  ir_value_t* bits = random_bits(n, &s, is_philox, type, dynamic, &blocks);
   bits = graph_cast(n->b, bits, ir_type_int(n->ctx, type->element->width), true);
   n->out[1].v = graph_bitcast(n->b, bits, type->element);
-  ir_value_t* next = with(n, SCALAR_add, s.counter, blocks);
+  blocks = graph_cast(n->b, lower_as_tensor(n->b, blocks), ir_type_int(n->ctx, 64), false);
+  ir_value_t* next = op2(n, SCALAR_add, s.counter, blocks);
   ir_value_t* parts[3] = {s.key, next, NULL};
   if (words == 3) parts[2] = is_philox ? carried(n, &s, next) : s.high;
   int64_t one = 1;
@@ -209,9 +245,10 @@ static ir_value_t* normal(lower_op_t* n, ir_value_t* bits, ir_value_t* more, con
 bool stablehlo_lower_rng(lower_op_t* n) {
   const char* distribution = stablehlo_enum(ir_op_attr(n->op, "rng_distribution"));
   const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
-  if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type) || !distribution) {
-    return lower_unsupported(n, "results of static shape are");
-  }
+  ir_value_t *dynamic[GRAPH_MAX_RANK], *blocks;
+  if (!type || !ir_type_is_tensor(type) || !distribution) return lower_unsupported(n, "tensors of numbers are");
+  bool is_sized = !ir_type_is_static(type);
+  if (is_sized && !read_sizes(n, type, n->in[2], dynamic)) return false;
   for (int i = 0; i < 2; ++i) {
     if (ir_type_is_tensor(n->in[i]->type) && n->in[i]->type->rank == 0 && n->in[i]->type->element == type->element) {
       continue;
@@ -221,16 +258,16 @@ bool stablehlo_lower_rng(lower_op_t* n) {
   const ir_type_t *word = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 0, NULL), *element = type->element;
   random_state_t state = {.key = graph_splat_integer(n->b, word, (int64_t)key_of(n->op)),
                           .counter = graph_splat_integer(n->b, word, 0)};
-  int64_t blocks;
+  state.high = state.counter;
   bool wide = !ir_type_is_float(element) && element->width == 64;
   const ir_type_t* bits_type = ir_type_with_element(n->ctx, type, ir_type_int(n->ctx, wide ? 64 : 32));
   bool is_normal = strcmp(distribution, "NORMAL") == 0;
   if (is_normal && !ir_type_is_float(element)) return lower_unsupported(n, "floats are for NORMAL");
-  ir_value_t* bits = random_bits(n, &state, false, bits_type, &blocks);
+  ir_value_t* bits = random_bits(n, &state, is_sized, bits_type, dynamic, &blocks);
   ir_value_t* y;
   if (is_normal) {
-    state.counter = graph_splat_integer(n->b, word, blocks);
-    ir_value_t* more = random_bits(n, &state, false, bits_type, &blocks);
+    state.counter = graph_cast(n->b, lower_as_tensor(n->b, blocks), word->element, false);
+    ir_value_t* more = random_bits(n, &state, is_sized, bits_type, dynamic, &blocks);
     y = normal(n, bits, more, element);
   } else {
     y = between(n, bits, element);

@@ -26,9 +26,8 @@ static ir_value_t* size_of(ir_builder_t* b, matrix_t x) {
 
 // Where row = column + shift.
 static ir_value_t* diagonal(ir_builder_t* b, ir_value_t* like, scalar_fn_t fn, int64_t shift) {
-  const ir_type_t* type = ir_type_with_element(b->ctx, like->type, ir_type_int(b->ctx, 32));
-  ir_value_t* column = graph_iota(b, type, type->rank - 1, NULL);
-  return op2(b, fn, graph_iota(b, type, type->rank - 2, NULL), with(b, SCALAR_add, column, (double)shift));
+  ir_value_t* column = matrix_places(b, like, MATRIX_COLUMN);
+  return op2(b, fn, matrix_places(b, like, MATRIX_ROW), with(b, SCALAR_add, column, (double)shift));
 }
 
 // Elements next to the diagonal as vectors by row: number i is x[i, i - shift].
@@ -98,8 +97,7 @@ static block_t find_block(ir_builder_t* b, matrix_t h) {
   block_t block;
   ir_value_t *coupled = coupling(b, h), *open = with(b, SCALAR_eq, coupled, 1), *discriminant;
   if (!h.im) open = op2(b, SCALAR_and, open, graph_unary(b, SCALAR_not, pairs(b, h, coupled, &discriminant)));
-  ir_value_t *place = graph_iota(b, coupled->type, coupled->type->rank - 1, NULL),
-             *none = graph_splat_like(b, place, 0);
+  ir_value_t *place = matrix_places(b, coupled, MATRIX_COLUMN), *none = graph_splat_like(b, place, 0);
   block.high = matrix_reduce(b, graph_select(b, open, place, none), MATRIX_COLUMN, "max");
   ir_value_t* above = op2(b, SCALAR_lt, place, matrix_fill(b, block.high, place));
   ir_value_t* starts = op2(b, SCALAR_and, above, with(b, SCALAR_eq, coupled, 0));
@@ -292,7 +290,9 @@ matrix_schur_t matrix_schur(ir_builder_t* b, matrix_t a) {
   begin(b, a, &s.t, &s.z);
   ir_value_t* open = iterate(b, &s.t, &s.z);
   const ir_type_t* status = batch_type(b->ctx, a, ir_type_int(b->ctx, 32));
-  s.info = graph_broadcast(b, graph_cast(b, open, status->element, true), status, NULL, NULL);
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(b, a.re, status, dynamic);
+  s.info = graph_broadcast(b, graph_cast(b, open, status->element, true), status, NULL, dynamic);
   if (!a.im) {
     real_eigenvalues(b, &s);
     return s;
@@ -345,8 +345,7 @@ static matrix_t normalize(ir_builder_t* b, matrix_t v) {
   v = matrix_div(b, v, matrix_spread(b, real(length), v.re, MATRIX_ROW));
   ir_value_t* sizes = matrix_norm2(b, v);
   largest = matrix_reduce(b, sizes, MATRIX_ROW, "max");
-  const ir_type_t* type = ir_type_with_element(b->ctx, v.re->type, ir_type_int(b->ctx, 32));
-  ir_value_t* place = graph_iota(b, type, type->rank - 2, NULL);
+  ir_value_t* place = matrix_places(b, v.re, MATRIX_ROW);
   ir_value_t* is_largest = op2(b, SCALAR_eq, sizes, matrix_spread(b, real(largest), v.re, MATRIX_ROW).re);
   ir_value_t* none = graph_splat_like(b, place, (double)matrix_rows(v));
   ir_value_t* first = matrix_reduce(b, graph_select(b, is_largest, place, none), MATRIX_ROW, "min");

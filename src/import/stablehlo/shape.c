@@ -251,34 +251,20 @@ static bool constant_list(lower_op_t* n, ir_value_t* v, uint32_t count, int64_t*
   return true;
 }
 
-// Starts and limits that are computed: sizes are their differences.
+// Starts, limits and strides that may be computed.
 bool stablehlo_lower_real_dynamic_slice(lower_op_t* n) {
   if (!lower_check_tensors(n)) return false;
-  ir_value_t* x = n->in[0];
-  uint32_t rank = (uint32_t)x->type->rank, dynamic = 0;
+  uint32_t rank = (uint32_t)n->in[0]->type->rank;
   int64_t start[GRAPH_MAX_RANK], limit[GRAPH_MAX_RANK], stride[GRAPH_MAX_RANK];
   for (uint32_t k = 1; k < 4; ++k) {
-    if (n->in[k]->type->rank != 1 || n->in[k]->type->dims[0] != rank) {
+    const ir_type_t* list = n->in[k]->type;
+    if (list->rank != 1 || list->dims[0] != rank || lower_is_float(list))
       return lower_error(n, "needs %u integers as operand %u", rank, k);
-    }
   }
-  if (!constant_list(n, n->in[3], rank, stride)) return lower_unsupported(n, "constant strides are");
-  if (constant_list(n, n->in[1], rank, start) && constant_list(n, n->in[2], rank, limit)) {
-    return lower_return(n, build_slice(n, x, start, limit, stride));
-  }
-  const ir_type_t* type = result_type(n);
-  if (!type) return false;
-  if (type->rank != (int32_t)rank) return lower_error(n, "needs a result of its operand's rank");
-  ir_value_t *operands[1 + 2 * GRAPH_MAX_RANK] = {x}, *sizes[GRAPH_MAX_RANK];
-  for (uint32_t i = 0; i < rank; ++i) {
-    if (stride[i] != 1) return lower_unsupported(n, "strides of 1 are, when starts are computed");
-    operands[1 + i] = lower_index_element(n->b, n->in[1], i);
-    if (type->dims[i] != IR_DYNAMIC) continue;
-    ir_value_t* end = lower_index_element(n->b, n->in[2], i);
-    sizes[dynamic++] = lower_index_binary(n->b, SCALAR_sub, end, operands[1 + i]);
-  }
-  memcpy(operands + 1 + rank, sizes, sizeof(sizes[0]) * dynamic);
-  return lower_return(n, lower_build(n, GRAPH_DYNAMIC_SLICE, operands, 1 + rank + dynamic, type, NULL, 0));
+  bool constant = constant_list(n, n->in[1], rank, start) && constant_list(n, n->in[2], rank, limit) &&
+                  constant_list(n, n->in[3], rank, stride);
+  if (constant) return lower_return(n, build_slice(n, n->in[0], start, limit, stride));
+  return lower_return(n, stablehlo_slice_at_run_time(n));
 }
 
 // A start index: on the host where it is known there, else a tensor<index> that the kernel reads.
@@ -374,54 +360,38 @@ static ir_value_t* pad_part(lower_op_t* n, ir_value_t** parts) {
 }
 bool stablehlo_lower_pad(lower_op_t* n) { return stablehlo_map_parts(n, pad_part); }
 
-// One place more behind the operand has the value, and is taken for every place outside.
-ir_value_t* stablehlo_pad_dim(lower_op_t* n, ir_value_t* x, ir_value_t* value, stablehlo_amounts_t by) {
-  int64_t length = IR_DYNAMIC, none[GRAPH_MAX_RANK] = {0}, one[GRAPH_MAX_RANK] = {0};
-  ir_value_t* own = graph_dim(n->b, x, by.dim);
-  ir_value_t* size = lower_index_binary(n->b, SCALAR_add, lower_index_binary(n->b, SCALAR_add, own, by.low), by.high);
-  const ir_type_t* i64 = ir_type_int(n->ctx, 64);
-  if (lower_constant_index(size, &length)) size = NULL;
-  const ir_type_t* line = ir_type_tensor(n->ctx, i64, 1, &length);
-  ir_value_t *at = graph_iota(n->b, line, 0, &size), *ends[] = {by.low, own};
-  for (int i = 0; i < 2; ++i) {
-    ends[i] = graph_cast(n->b, lower_as_tensor(n->b, ends[i]), i64, false);
-    ends[i] = graph_broadcast(n->b, ends[i], line, NULL, &size);
+// Amounts that are computed, also those that cut off.
+static bool pad_at_run_time(lower_op_t* n, const ir_type_t* type) {
+  ir_value_t* x = n->in[0];
+  for (uint32_t i = 0; i < (uint32_t)type->rank; ++i) {
+    int64_t low, high, interior;
+    ir_value_t* by[3];
+    for (uint32_t k = 0; k < 3; ++k) by[k] = lower_index_element(n->b, n->in[2 + k], i);
+    bool none = lower_constant_index(by[0], &low) && lower_constant_index(by[1], &high) &&
+                lower_constant_index(by[2], &interior) && !low && !high && !interior;
+    if (!none) x = stablehlo_pad_dim(n, x, n->in[1], (stablehlo_amounts_t){i, by[0], by[1], by[2]});
   }
-  at = graph_binary(n->b, SCALAR_sub, at, ends[0]);
-  ir_value_t* inside = graph_binary(n->b, SCALAR_and, lower_with_number(n, SCALAR_ge, at, 0),
-                                    graph_binary(n->b, SCALAR_lt, at, ends[1]));
-  one[by.dim] = 1;
-  x = graph_pad(n->b, x, value, none, one, none, "constant");
-  return graph_take(n->b, x, graph_select(n->b, inside, at, ends[1]), by.dim, false);
+  return lower_return(n, x);
 }
 
-// Amounts that are computed: the operand is put into a tensor of the padding value.
 bool stablehlo_lower_dynamic_pad(lower_op_t* n) {
   if (!lower_check_tensors(n)) return false;
-  ir_value_t* x = n->in[0];
-  uint32_t rank = (uint32_t)x->type->rank, dynamic = 0;
+  const ir_type_t *x = n->in[0]->type, *type = result_type(n);
+  uint32_t rank = (uint32_t)x->rank;
   int64_t low[GRAPH_MAX_RANK], high[GRAPH_MAX_RANK], interior[GRAPH_MAX_RANK];
+  for (uint32_t k = 2; k < 5; ++k) {
+    const ir_type_t* list = n->in[k]->type;
+    if (list->rank != 1 || list->dims[0] != rank || lower_is_float(list))
+      return lower_error(n, "needs %u integers as operand %u", rank, k);
+  }
   bool constant = constant_list(n, n->in[2], rank, low) && constant_list(n, n->in[3], rank, high) &&
                   constant_list(n, n->in[4], rank, interior);
   if (constant) return lower_return(n, build_pad(n, n->in, low, high, interior));
-  const ir_type_t* type = result_type(n);
   if (!type) return false;
-  bool between = !constant_list(n, n->in[4], rank, interior);
-  for (uint32_t i = 0; !between && i < rank; ++i) between = interior[i] != 0;
-  if (between) return lower_unsupported(n, "with computed amounts, padding between elements is not");
-  if (type->rank != (int32_t)rank || n->in[1]->type->rank != 0 || n->in[1]->type->element != x->type->element) {
+  if (type->rank != (int32_t)rank || n->in[1]->type->rank != 0 || n->in[1]->type->element != x->element) {
     return lower_error(n, "needs a padding value and a result that fit its operand");
   }
-  ir_value_t *operands[2 + GRAPH_MAX_RANK], *sizes[GRAPH_MAX_RANK];
-  for (uint32_t i = 0; i < rank; ++i) {
-    operands[2 + i] = lower_index_element(n->b, n->in[2], i);
-    if (type->dims[i] != IR_DYNAMIC) continue;
-    ir_value_t* size = lower_index_binary(n->b, SCALAR_add, operands[2 + i], graph_dim(n->b, x, i));
-    sizes[dynamic++] = lower_index_binary(n->b, SCALAR_add, size, lower_index_element(n->b, n->in[3], i));
-  }
-  operands[0] = graph_broadcast(n->b, n->in[1], type, NULL, sizes);
-  operands[1] = x;
-  return lower_return(n, lower_build(n, GRAPH_DYNAMIC_UPDATE, operands, 2 + rank, type, NULL, 0));
+  return pad_at_run_time(n, type);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -457,7 +427,7 @@ static ir_value_t* set_size_part(lower_op_t* n, ir_value_t** parts) {
   ir_value_t *zero = graph_index_constant(n->b, 0), *own = graph_dim(n->b, parts[0], dim);
   ir_value_t* more = lower_index_binary(n->b, SCALAR_sub, lower_index(n->b, n->in[1]), own);
   ir_value_t* nothing = graph_scalar_constant(n->b, parts[0]->type->element, 0);
-  return stablehlo_pad_dim(n, parts[0], nothing, (stablehlo_amounts_t){dim, zero, more});
+  return stablehlo_pad_dim(n, parts[0], nothing, (stablehlo_amounts_t){dim, zero, more, NULL});
 }
 bool stablehlo_lower_set_dimension_size(lower_op_t* n) { return stablehlo_map_parts(n, set_size_part); }
 

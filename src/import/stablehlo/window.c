@@ -160,11 +160,29 @@ bool stablehlo_lower_reduce_window(lower_op_t* n) {
 // select_and_scatter: the place that each window selects, then one scatter of the source to these places
 //===----------------------------------------------------------------------------------------------------------------===
 
+// The number of elements, and it as the operand that a type of such a size needs.
+static int64_t count_elements(lower_op_t* n, ir_value_t* x, ir_value_t** dynamic) {
+  ir_value_t* count = graph_index_constant(n->b, 1);
+  for (int32_t i = 0; i < x->type->rank; ++i)
+    count = lower_index_binary(n->b, SCALAR_mul, count, graph_dim(n->b, x, (uint32_t)i));
+  *dynamic = count;
+  return ir_type_count(x->type);
+}
+
+static ir_value_t* flatten(lower_op_t* n, ir_value_t* x) {
+  ir_value_t* dynamic;
+  int64_t count = count_elements(n, x, &dynamic);
+  return graph_reshape(n->b, x, 1, &count, &dynamic);
+}
+
 // The place of each element in row-major order.
-static ir_value_t* places(lower_op_t* n, const ir_type_t* type) {
-  int64_t count = ir_type_count(type);
+static ir_value_t* places(lower_op_t* n, ir_value_t* x) {
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  int64_t count = count_elements(n, x, dynamic);
   const ir_type_t* flat = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
-  return graph_reshape(n->b, graph_iota(n->b, flat, 0, NULL), type->rank, type->dims, NULL);
+  ir_value_t* line = graph_iota(n->b, flat, 0, dynamic);
+  lower_dynamic_dims(n->b, x, x->type, dynamic);
+  return graph_reshape(n->b, line, x->type->rank, x->type->dims, dynamic);
 }
 
 // (value, place), (next, its place) -> the selected pair; a complex value is two.
@@ -203,7 +221,7 @@ static ir_value_t* selected_places(lower_op_t* n, const graph_window_t* w) {
   ir_value_t* operands[6] = {x.v, x.im};
   const ir_type_t* types[3] = {type, type};
   for (uint32_t i = 0; i < parts; ++i) operands[each + i] = graph_scalar_constant(n->b, x.v->type->element, 0);
-  operands[parts] = places(n, x.v->type);
+  operands[parts] = places(n, x.v);
   operands[each + parts] = graph_scalar_constant(n->b, index, -1);
   types[parts] = ir_type_with_element(n->ctx, type, index);
   ir_named_attr_t attrs[6];
@@ -225,8 +243,7 @@ static bool check_select(lower_op_t* n, const graph_window_t* w) {
   if (n->op->region_count != 2 || !select || select->arg_count != 2 || !n->op->regions[1].first) {
     return lower_error(n, "needs a select and a scatter region");
   }
-  if (!ir_type_is_static(x) || !ir_type_is_static(source)) return lower_unsupported(n, "static shapes are");
-  if (source->element != x->element || window_type(n, x, w) != source || n->in[2]->type->rank != 0) {
+  if (!lower_fits(source, window_type(n, x, w)) || n->in[2]->type->rank != 0) {
     return lower_error(n, "has a source of type %s where its windows give %s", ir_type_str(n->ctx, source),
                        ir_type_str(n->ctx, window_type(n, x, w)));
   }
@@ -266,12 +283,12 @@ bool stablehlo_lower_select_and_scatter(lower_op_t* n) {
     if (!n->values[i].im != !n->values[0].im) return lower_error(n, "needs operands of one element type");
   }
   if (!read_window(n, (uint32_t)n->in[0]->type->rank, &w) || !check_select(n, &w)) return false;
-  const ir_type_t* x = n->in[0]->type;
-  ir_value_t* indices = selected_places(n, &w);
+  ir_value_t *indices = selected_places(n, &w), *count, *dynamic[GRAPH_MAX_RANK];
   if (!indices) return false;
-  int64_t count = ir_type_count(x), windows = ir_type_count(n->in[1]->type), zero = 0;
-  indices = graph_reshape(n->b, indices, 1, &windows, NULL);
-  const ir_type_t* flat = ir_type_tensor(n->ctx, x->element, 1, &count);
+  int64_t known = count_elements(n, n->in[0], &count), zero = 0;
+  indices = flatten(n, indices);
+  const ir_type_t *x = n->in[0]->type, *flat = ir_type_tensor(n->ctx, x->element, 1, &known);
+  lower_dynamic_dims(n->b, n->in[0], x, dynamic);
   ir_named_attr_t attrs[] = {{"update_window_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
                              {"inserted_dims", ir_attr_i64_array(n->ctx, &zero, 1)},
                              {"operand_batch_dims", ir_attr_i64_array(n->ctx, NULL, 0)},
@@ -279,12 +296,11 @@ bool stablehlo_lower_select_and_scatter(lower_op_t* n) {
                              {"scatter_dims_map", ir_attr_i64_array(n->ctx, &zero, 1)},
                              {"index_vector_dim", ir_attr_i64(n->ctx, 1)}};
   for (int i = 0; i < (n->values[0].im ? 2 : 1); ++i) {
-    ir_value_t *source = i ? n->values[1].im : n->in[1], *start = i ? n->values[2].im : n->in[2];
-    ir_value_t* updates = graph_reshape(n->b, source, 1, &windows, NULL);
-    ir_value_t* operands[3] = {graph_broadcast(n->b, start, flat, NULL, NULL), indices, updates};
+    ir_value_t *updates = flatten(n, i ? n->values[1].im : n->in[1]), *start = i ? n->values[2].im : n->in[2];
+    ir_value_t* operands[3] = {graph_broadcast(n->b, start, flat, NULL, &count), indices, updates};
     ir_value_t* y = scatter_places(n, operands, attrs, sizeof(attrs) / sizeof(attrs[0]));
     if (!y) return false;
-    y = graph_reshape(n->b, y, x->rank, x->dims, NULL);
+    y = graph_reshape(n->b, y, x->rank, x->dims, dynamic);
     *(i ? &n->out[0].im : &n->out[0].v) = y;
   }
   return true;
