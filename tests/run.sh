@@ -65,7 +65,7 @@ jax() {
   side_by_side jax <<END
   $python tests/pjrt/compare.py --harnesses 400
   $python tests/pjrt/compare.py --every 5
-  $python tests/pjrt/symbolic.py --tools "$build/tools" --every 2 --vmvx 4
+  $python tests/pjrt/symbolic.py --tools "$build/tools" --every 3 --vmvx 4
   $python tests/pjrt/features_test.py
 END
 }
