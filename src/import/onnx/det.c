@@ -90,6 +90,7 @@ static ir_value_t* pivots_det(onnx_node_t* n, ir_value_t* a) {
   const onnx_dim_t batch = onnx_dim(n, a, 0);
   ir_value_t* one = graph_scalar_constant(n->b, a->type->element, 1);
   ir_value_t* initial[] = {a, onnx_broadcast_to(n, one, 1, &batch)};
+  if (a->type->dims[1] == 0) return initial[1];
   const ir_type_t* types[] = {a->type, initial[1]->type};
   ir_value_t* limit = onnx_dim_tensor(n, onnx_dim(n, a, 1), 0);
   onnx_loop_t loop;

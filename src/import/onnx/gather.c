@@ -173,7 +173,7 @@ bool onnx_lower_scatter_elements(onnx_node_t* n) {
     if (i != axis && size != IR_DYNAMIC && given != IR_DYNAMIC && given > size)
       return onnx_error(n, "indices are larger than the input");
     if (i != axis) d.batch[d.batch_count++] = i;
-    same &= i == axis || size == given;
+    same &= i == axis || onnx_dim_agrees(onnx_dim(n, x, i), onnx_dim(n, indices, i));
   }
   if (!same) {
     indices = full_coordinates(n, indices, axis);

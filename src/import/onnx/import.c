@@ -50,9 +50,15 @@ static ir_name_t intern(onnx_importer_t* im, onnx_bytes_t bytes) {
 
 static const ir_type_t* none_type(onnx_importer_t* im) { return ir_type_opaque(im->ctx, "torch.none", NULL); }
 
+// Exporters write types without a kind where they know none.
+static bool has_kind(const onnx_pb_type_t* t) {
+  return t && (t->tensor_type || t->sequence_type || t->optional_type || t->map_type || t->sparse_tensor_type);
+}
+
 static void declare_types(onnx_importer_t* im, scope_t* scope, const onnx_pb_value_infos_t* infos) {
   for (size_t i = 0; i < infos->count; ++i) {
-    if (infos->data[i].type) onnx_names_set(scope->types, intern(im, infos->data[i].name), infos->data[i].type);
+    if (has_kind(infos->data[i].type))
+      onnx_names_set(scope->types, intern(im, infos->data[i].name), infos->data[i].type);
   }
 }
 
@@ -430,7 +436,7 @@ static bool import_subgraph(onnx_importer_t* im, const scope_t* outer, const onn
   for (size_t i = 0; i < graph->inputs.count; ++i) {
     ir_name_t name = intern(im, graph->inputs.data[i].name);
     const onnx_pb_type_t* declared = graph->inputs.data[i].type;
-    const ir_type_t* type = declared ? onnx_import_type(im, declared, name) : unknown_type(im);
+    const ir_type_t* type = has_kind(declared) ? onnx_import_type(im, declared, name) : unknown_type(im);
     if (!type) return false;
     ir_value_t* arg = ir_block_add_arg(im->ctx, block, type);
     if (im->lowering) onnx_infer_argument(im->lowering, arg);

@@ -18,7 +18,7 @@ static onnx_range_t static_range(int64_t start, int64_t end, int64_t step, int64
   start = clamp(start, 0, up ? size : size - 1);
   end = clamp(end, up ? 0 : -1, up ? size : size - 1);
   int64_t distance = up ? end - start : start - end, pace = up ? step : step == INT64_MIN ? INT64_MAX : -step;
-  int64_t count = distance <= 0 ? 0 : (distance - 1) / pace + 1;
+  int64_t count = distance <= 0 || size == 0 ? 0 : (distance - 1) / pace + 1;
   if (count == 0) start = 0, step = 1;
   return (onnx_range_t){onnx_dim_of(start), onnx_dim_of(count), onnx_dim_of(step)};
 }

@@ -19,6 +19,16 @@ def if_else(case_):
     return [helper.make_node("If", ["x0"], ["y0"], then_branch=then, else_branch=other)]
 
 
+def if_unkinded(case_):
+    """The condition is one value by its run-time size, and a branch's result has a type that says nothing."""
+    nothing = helper.make_empty_tensor_value_info("b")
+    nothing.type.SetInParent()
+    then = helper.make_graph([helper.make_node("Exp", ["x1"], ["a"])], "then", [], [value("a", F, [3, 4])])
+    other = helper.make_graph([helper.make_node("Neg", ["x1"], ["b"])], "else", [], [nothing])
+    return [helper.make_node("Greater", ["x0", "x2"], ["condition"]),
+            helper.make_node("If", ["condition"], ["y0"], then_branch=then, else_branch=other)]
+
+
 def loop(case_):
     """x0 iterations; the carried value is doubled and x2 is added; every step's value is collected."""
     nodes = [helper.make_node("Identity", ["keep_in"], ["keep"]), helper.make_node("Add", ["v", "v"], ["twice"]),
@@ -49,6 +59,7 @@ def scan(case_):
 graph_case("If-true", if_else, given(True, np.bool_), f32(3, 4))
 graph_case("If-false", if_else, given(False, np.bool_), f32(3, 4))
 graph_case("If-constant", if_else, const(True, np.bool_), f32(3, 4))
+graph_case("If-dynamic-condition", if_unkinded, f32("n"), f32(3, 4), const(0.0), sizes=[{"n": 1}])
 graph_case("Loop-count", loop, const(4, np.int64), f32(3), f32(3), results=2)
 graph_case("Loop-count-runtime", loop, given(3, np.int64), f32(3), f32(3), results=2, dynamic=True)
 graph_case("Loop-while", loop_while, given([1.0, 2.0, 3.0]), const(100.0), const(True, np.bool_))

@@ -64,6 +64,7 @@ case("Einsum", "diagonal-batch", f32("n", 5, 3, 5), equation="biki->kbi", sizes=
 case("Einsum", "diagonal-cube", f32(4, 4, 2, 4), equation="iibi->ib")
 case("Einsum", "three", f32(3, 4), f32(4, 5), f32(5, 2), equation="ij,jk,kl->il")
 case("Det", "", f32(2, 3, 3), tolerance=1e-3)
+case("Det", "empty", f32(2, 0, 0))
 case("Det", "large", f32(2, 3, 9, 9), tolerance=1e-3)
 case("Det", "singular", const(np.ones((7, 7), np.float32)))
 

@@ -75,6 +75,7 @@ for label, shape, starts, ends, axes, steps in SLICES:
 for step in (2, 3, 4, -1, -3):
     case("Slice", f"step{step}-wide", f32(2, 203), ints(-1 if step < 0 else 1), ints(-999 if step < 0 else 999), ints(1),
          ints(step))
+case("Slice", "empty-backwards", f32(3, 0, 4), ints(-1, -1), ints(-2**63, -2**63), ints(0, 1), ints(-1, -1))
 case("Slice", "no-axes", f32(5, 6), ints(1, 2), ints(4, 5))
 case("Slice", "attributes-9", f32(5, 6), opset=9, starts=[1, 2], ends=[4, 6], axes=[0, 1])
 case("Slice", "i64", i64(10), ints(2), ints(8), ints(0), ints(2))
