@@ -288,6 +288,7 @@ static bool stage_optimize(run_t* r) {
   expand.run = NULL, expand.run_with = step_expand, expand.user = r;
   const pass_t* const before[] = {&row_pass_inline,
                                   &row_pass_refine,
+                                  &row_pass_numbers,
                                   &row_pass_boundary,
                                   &row_pass_canonicalize,
                                   &attention,

@@ -88,11 +88,19 @@ static const ir_type_t* inside_type(const inside_t* x, uint32_t i) {
   return i >= x->count ? NULL : x->args ? x->args[i]->type : ir_operand(x->end, i)->type;
 }
 
+// How a number enters and leaves: in the register that is wide enough (pass_numbers).
+static bool passed_type(const ir_type_t* type, vm_type_t* out) {
+  bool is_float = type->kind == IR_TYPE_FLOAT && type->float_kind != IR_TF32;
+  if (is_float) return *out = type->width == 64 ? VM_TYPE_F64 : VM_TYPE_F32, true;
+  if (type->kind != IR_TYPE_INTEGER || type->width > 64) return host_scalar_type(type, out);
+  return *out = type->width > 32 ? VM_TYPE_I64 : VM_TYPE_I32, true;
+}
+
 // Bytes that hold packed elements have another shape; complex numbers one dimension less than their parts.
 static bool kept_fits(const ir_type_t* kept, const ir_type_t* own) {
   vm_type_t x, y;
   if (ir_type_is_tensor(kept) != ir_type_is_tensor(own)) return false;
-  if (!ir_type_is_tensor(kept)) return host_scalar_type(kept, &x) && host_scalar_type(own, &y) && x == y;
+  if (!ir_type_is_tensor(kept)) return passed_type(kept, &x) && host_scalar_type(own, &y) && x == y;
   bool complex = kept->element->kind == IR_TYPE_COMPLEX;
   return ir_type_is_packed(kept->element) || kept->rank + complex == own->rank;
 }
@@ -104,11 +112,9 @@ static bool check_kept(host_t* h, const char* what, const ir_type_t* const* type
   for (uint32_t i = 0; fits && i < count; ++i) {
     const ir_type_t* own = inside_type(&inside, first);
     vm_type_t number;
-    if (!ir_type_is_tensor(types[i]) && !host_scalar_type(types[i], &number)) {
-      return ir_op_error(h->ctx, h->func,
-                         "has %s %u of type %s; numbers of 1, 8, 16, 32 and 64 bits, f32 and f64 can be passed, a "
-                         "tensor<%s> holds one of this type",
-                         what, i, ir_type_str(h->ctx, types[i]), ir_type_str(h->ctx, types[i]));
+    if (!ir_type_is_tensor(types[i]) && !passed_type(types[i], &number)) {
+      return ir_op_error(h->ctx, h->func, "has %s %u of type %s; integers of up to 64 bits and floats can be passed",
+                         what, i, ir_type_str(h->ctx, types[i]));
     }
     fits = own && kept_fits(types[i], own);
     first += host_abi_parts(types[i]);
@@ -407,7 +413,7 @@ char host_convention_letter(const ir_type_t* type) {
 #undef VM_TYPE
   };
   vm_type_t vm = VM_TYPE_REF;
-  if (!ir_type_is_tensor(type)) host_scalar_type(type, &vm);
+  if (!ir_type_is_tensor(type)) passed_type(type, &vm);
   return letters[vm];
 }
 
@@ -483,7 +489,7 @@ static void emit_choice(host_t* h, const char* name, bool async, module_function
   for (uint32_t i = 0; i < results; ++i) {
     const ir_type_t* type = h->abi->results[i];
     vm_type_t vm = VM_TYPE_REF;
-    if (!ir_type_is_tensor(type)) host_scalar_type(type, &vm);
+    if (!ir_type_is_tensor(type)) passed_type(type, &vm);
     out[i] = module_function_register(f, vm);
   }
   for (uint32_t i = 0; i < count; ++i) labels[i] = module_function_label(f);

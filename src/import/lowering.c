@@ -353,7 +353,7 @@ static bool add_arguments(lowering_t* l, ir_op_t* func, const ir_type_t* type, i
     lower_types_t flat = LOWER_LIST(l->ctx);
     const ir_type_t* packed = is_private(func) ? NULL : lower_packed_type(l->ctx, type->inputs[i]);
     if (packed) {
-      args[i] = lower_unpack(l, ir_block_add_arg(l->ctx, entry, packed));
+      args[i] = lower_unpack(l, ir_block_add_arg(l->ctx, entry, packed), type->inputs[i]);
       continue;
     }
     bool has_form = lower_flat_types(l->ctx, type->inputs[i], &flat);
@@ -410,10 +410,11 @@ static bool build_return(lowering_t* l, ir_op_t* func, const ir_type_t* type, co
   return true;
 }
 
-// A type as callers see it, tuples as their elements, tokens not at all.
+// A type as callers see it, tuples as their elements, tokens not at all, complex numbers as tensors without dims.
 static void add_outside(lowering_t* l, const ir_type_t* type, lower_types_t* out) {
   lower_types_t flat = LOWER_LIST(l->ctx);
   if (type->kind == IR_TYPE_OPAQUE && lower_flat_types(l->ctx, type, &flat) && !flat.count) return;
+  if (type->kind == IR_TYPE_COMPLEX) return lower_types_add(out, ir_type_tensor(l->ctx, type, 0, NULL));
   if (type->kind != IR_TYPE_TUPLE) {
     lower_types_add(out, quantized_outside(l->ctx, type));
     return;

@@ -13,10 +13,10 @@ bool lower_blocks(lowering_t* l, ir_region_t* region, const lower_value_t* args,
 bool lower_globals(lowering_t* l);
 bool lower_is_global(const ir_op_t* op);
 
-// Complex tensors outside of the program: tensor<4x2xf32> for tensor<4xcomplex<f32>>, which is the same memory. NULL
-// for other types.
+// Complex tensors outside of the program: tensor<4x2xf32> for tensor<4xcomplex<f32>>, which is the same memory, and
+// tensor<2xf32> for a complex number. NULL for other types. `type` is that of the value.
 const ir_type_t* lower_packed_type(ir_context_t* ctx, const ir_type_t* type);
-lower_value_t lower_unpack(lowering_t* l, ir_value_t* packed);
+lower_value_t lower_unpack(lowering_t* l, ir_value_t* packed, const ir_type_t* type);
 ir_value_t* lower_pack(lowering_t* l, lower_value_t value);
 
 #endif  // IREE_C_IMPORT_LOWERING_CONTROL_H_

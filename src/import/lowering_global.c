@@ -45,9 +45,9 @@ static const ir_type_t* written_type(ir_context_t* ctx, const ir_op_t* op) {
   return ir_type_tensor(ctx, element->type, (int32_t)rank, dims);
 }
 
-// Numbers that no register of the host program holds are tensors without dims.
+// Numbers that no register of the host program holds are tensors without dims; complex ones are two.
 static const ir_type_t* global_type(ir_context_t* ctx, const ir_type_t* written) {
-  const ir_type_t* type = lower_type(ctx, written);
+  const ir_type_t *packed = lower_packed_type(ctx, written), *type = packed ? packed : lower_type(ctx, written);
   if (!type || ir_type_is_tensor(type) || type->kind == IR_TYPE_INDEX) return type;
   bool wide = type->width == 32 || type->width == 64;
   return wide ? type : ir_type_tensor(ctx, type, 0, NULL);
@@ -137,7 +137,28 @@ static bool wrong_value(global_t* g, const ir_type_t* found) {
                      found ? ir_type_str(g->l->ctx, found) : "none", ir_type_str(g->l->ctx, g->written));
 }
 
+// Elements of which each is two: one that repeats, as the pair that it is.
+static bool add_pairs(global_t* g, const ir_attr_t* value) {
+  enum { MAX_REPEATED = 1 << 28 };
+  ir_context_t* ctx = g->l->ctx;
+  if (lower_packed_type(ctx, value->type) != g->type || !ir_type_is_static(g->type)) return wrong_value(g, value->type);
+  size_t bytes = ir_type_bytes(g->type->element), count = (size_t)ir_type_count(g->type) / 2;
+  const char* data = ir_attr_data(value);
+  bool same = value->splat && memcmp(data, data + bytes, bytes) == 0;
+  if (same || !value->splat) {
+    const ir_attr_t* pairs = ir_attr_elements_borrow(ctx, g->type, data, same ? bytes : value->size);
+    return add_attr(g, "value", pairs), true;
+  }
+  if (count > MAX_REPEATED / (2 * bytes))
+    return ir_op_error(ctx, g->op, "starts as too many times the same complex number");
+  char* all = arena_alloc(ir_context_arena(ctx), 2 * bytes * count + 1);
+  for (size_t i = 0; i < count; ++i) memcpy(all + 2 * bytes * i, data, 2 * bytes);
+  return add_attr(g, "value", ir_attr_elements_borrow(ctx, g->type, all, 2 * bytes * count)), true;
+}
+
 static bool add_elements(global_t* g, const ir_attr_t* value) {
+  if (ir_type_is_shaped(value->type) && value->type->element->kind == IR_TYPE_COMPLEX && value->size)
+    return add_pairs(g, value);
   bool fits = ir_type_is_tensor(g->type) && ir_type_is_shaped(value->type) && ir_type_is_static(g->type) &&
               lower_type(g->l->ctx, value->type) == g->type && (value->size || !ir_type_count(g->type));
   if (!fits) return wrong_value(g, value->type);
@@ -248,7 +269,8 @@ static const ir_type_t* type_of_global(const ir_op_t* global) { return ir_op_att
 bool lower_global_load(lower_op_t* n) {
   const ir_op_t* global = find_global(n);
   if (!global) return false;
-  const ir_type_t *stored = type_of_global(global), *type = lower_type(n->ctx, lower_out_type(n, 0));
+  const ir_type_t *stored = type_of_global(global), *own = lower_out_type(n, 0);
+  const ir_type_t *packed = lower_packed_type(n->ctx, own), *type = packed ? packed : lower_type(n->ctx, own);
   if (!type) return lower_unsupported(n, "tensors of known rank and numbers are");
   bool fits = lower_fits(stored, type) || (!ir_type_is_tensor(type) && ir_type_scalar(stored) == type);
   if (!fits) return lower_error(n, "loads a global of type %s", ir_type_str(n->ctx, stored));
@@ -256,11 +278,16 @@ bool lower_global_load(lower_op_t* n) {
   bool changes = ir_op_flag(global, "mutable") || ir_op_flag(global, "initialized");
   if (value && !changes) {
     lower_value_t constant = {0};
-    return lower_constant(n, value, &constant) && lower_return(n, lower_coerce(n->l, constant.v, type));
+    if (!lower_constant(n, value, &constant)) return false;
+    constant.v = lower_coerce(n->l, constant.v, type);
+    if (packed && constant.v) n->out[0] = lower_unpack(n->l, constant.v, own);
+    return packed ? constant.v != NULL : lower_return(n, constant.v);
   }
   ir_named_attr_t attr = {"global", ir_attr_symbol(n->ctx, ir_op_string(global, "sym_name", ""))};
   ir_value_t* loaded = graph_build(n->b, GRAPH_GLOBAL_LOAD, NULL, 0, stored, &attr, 1);
-  return lower_return(n, lower_coerce(n->l, loaded, type));
+  loaded = lower_coerce(n->l, loaded, type);
+  if (packed && loaded) n->out[0] = lower_unpack(n->l, loaded, own);
+  return packed ? loaded != NULL : lower_return(n, loaded);
 }
 
 bool lower_global_store(lower_op_t* n) {
@@ -271,7 +298,8 @@ bool lower_global_store(lower_op_t* n) {
     return lower_error(n, "stores @%s, which is not mutable", name);
   }
   ir_named_attr_t attr = {"global", ir_attr_symbol(n->ctx, name)};
-  ir_value_t* v = lower_coerce(n->l, n->in[0], type_of_global(global));
+  ir_value_t* v = n->values[0].im ? lower_pack(n->l, n->values[0]) : n->in[0];
+  v = lower_coerce(n->l, v, type_of_global(global));
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_GLOBAL_STORE),
                          .operands = &v,
                          .operand_count = 1,

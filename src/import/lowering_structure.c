@@ -101,17 +101,17 @@ bool lower_build_case(lower_op_t* n) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 const ir_type_t* lower_packed_type(ir_context_t* ctx, const ir_type_t* type) {
-  const ir_type_t* scalar = ir_type_scalar(type);
+  bool tensor = ir_type_is_tensor(type);
+  const ir_type_t* scalar = tensor ? ir_type_scalar(type) : type;
+  int32_t rank = tensor ? type->rank : 0;
   int64_t dims[GRAPH_MAX_RANK];
-  if (!ir_type_is_tensor(type) || scalar->kind != IR_TYPE_COMPLEX || type->rank < 0 || type->rank >= GRAPH_MAX_RANK) {
-    return NULL;
-  }
-  for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i];
-  dims[type->rank] = 2;
-  return lower_type(ctx, ir_type_tensor(ctx, scalar->element, type->rank + 1, dims));
+  if (scalar->kind != IR_TYPE_COMPLEX || rank < 0 || rank >= GRAPH_MAX_RANK) return NULL;
+  for (int32_t i = 0; i < rank; ++i) dims[i] = type->dims[i];
+  dims[rank] = 2;
+  return lower_type(ctx, ir_type_tensor(ctx, scalar->element, rank + 1, dims));
 }
 
-lower_value_t lower_unpack(lowering_t* l, ir_value_t* packed) {
+lower_value_t lower_unpack(lowering_t* l, ir_value_t* packed, const ir_type_t* own) {
   const ir_type_t* type = packed->type;
   int64_t offsets[GRAPH_MAX_RANK] = {0}, sizes[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
   ir_value_t *parts[2], *dynamic[GRAPH_MAX_RANK];
@@ -122,17 +122,18 @@ lower_value_t lower_unpack(lowering_t* l, ir_value_t* packed) {
     offsets[type->rank - 1] = i;
     ir_value_t* part = graph_slice(&l->b, packed, offsets, sizes, strides);
     parts[i] = graph_reshape(&l->b, part, type->rank - 1, type->dims, dynamic);
+    if (!ir_type_is_tensor(own)) parts[i] = lower_coerce(l, parts[i], type->element);
   }
   return (lower_value_t){.v = parts[0], .im = parts[1]};
 }
 
 ir_value_t* lower_pack(lowering_t* l, lower_value_t value) {
-  const ir_type_t* type = value.v->type;
+  ir_value_t *parts[2] = {lower_as_tensor(&l->b, value.v), lower_as_tensor(&l->b, value.im)}, *dynamic[GRAPH_MAX_RANK];
+  const ir_type_t* type = parts[0]->type;
   int64_t dims[GRAPH_MAX_RANK];
-  ir_value_t *parts[2] = {value.v, value.im}, *dynamic[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i];
   dims[type->rank] = 1;
-  lower_dynamic_dims(&l->b, value.v, type, dynamic);
+  lower_dynamic_dims(&l->b, parts[0], type, dynamic);
   for (int i = 0; i < 2; ++i) parts[i] = graph_reshape(&l->b, parts[i], type->rank + 1, dims, dynamic);
   return graph_concat(&l->b, parts, 2, type->rank);
 }

@@ -8,6 +8,7 @@
 #define GRAPH_PASSES(PASS)                                                                                    \
   PASS(pass_inline, "inline", true, "replace calls by the functions' bodies")                                 \
   PASS(pass_refine, "refine", true, "sizes that callers know, in the types of what is computed from them")    \
+  PASS(pass_numbers, "numbers", true, "numbers that the host has no registers for as wider ones")             \
   PASS(pass_boundary, "boundary", true, "elements below 8 bits packed in arguments and results")              \
   PASS(pass_canonicalize, "canonicalize", false, "fold constants, drop index maps that do nothing")           \
   PASS(pass_attention, "attention", false, "products around a softmax as attention")                          \

@@ -79,7 +79,8 @@ iree_status_t iree_numpy_npy_load_ndarray(iree_io_stream_t* stream, iree_numpy_n
   *out_buffer_view = NULL;
   stream_file_t file;
   IREE_RETURN_IF_ERROR(stream_file_open(stream, &file));
-  iree_status_t status = stream_file_close(&file, npy_view_read(file.file, device, device_allocator, out_buffer_view));
+  iree_status_t status =
+      stream_file_close(&file, npy_view_read(file.file, device, device_allocator, NULL, out_buffer_view));
   if (iree_status_is_ok(status)) status = meet_params(buffer_params, device, device_allocator, out_buffer_view);
   if (iree_status_is_ok(status)) return status;
   iree_hal_buffer_view_release(*out_buffer_view);

@@ -177,15 +177,17 @@ typedef struct view_type_t {
   iree_hal_element_type_t element;
 } view_type_t;
 
-// An array's bytes as a tensor of another type: what NumPy has no type for is kept as unsigned integers, elements below
-// 8 bits as a line of bytes (npy_array_write).
+// An array's bytes as a tensor of another type: what NumPy has no type for is kept as unsigned integers or bytes
+// without a type, elements below 8 bits in a byte each or as a line of bytes (npy_array_write).
 static iree_status_t view_array(parser_t* parser, FILE* file, const view_type_t* type,
                                 iree_hal_buffer_view_t** out_view) {
   iree_hal_buffer_view_t* array = NULL;
   iree_device_size_t wanted = 0;
   IREE_RETURN_IF_ERROR(iree_hal_buffer_compute_view_size(type->rank, type->shape, type->element,
                                                          IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, &wanted));
-  IREE_RETURN_IF_ERROR(npy_view_read(file, parser->device.device, parser->device.allocator, &array));
+  npy_packed_t packed = {.element_type = type->element, .count = 1};
+  for (iree_host_size_t i = 0; i < type->rank; ++i) packed.count *= type->shape[i];
+  IREE_RETURN_IF_ERROR(npy_view_read(file, parser->device.device, parser->device.allocator, &packed, &array));
   iree_device_size_t length = iree_hal_buffer_view_byte_length(array);
   iree_status_t status = iree_ok_status();
   if (length != wanted) {
@@ -270,7 +272,7 @@ static iree_status_t parse_npy(parser_t* parser, char mode, iree_string_view_t p
   iree_status_t status = iree_ok_status();
   do {
     iree_hal_buffer_view_t* view = NULL;
-    status = npy_view_read(stream->file, parser->device.device, parser->device.allocator, &view);
+    status = npy_view_read(stream->file, parser->device.device, parser->device.allocator, NULL, &view);
     if (iree_status_is_ok(status)) status = check_typed(view, path);
     if (iree_status_is_ok(status)) {
       status = push_view(parser, view);

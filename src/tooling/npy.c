@@ -284,6 +284,7 @@ typedef struct source_t {
   const uint8_t* data;  // the elements, when they were read before
   const npy_header_t* header;
   iree_allocator_t allocator;
+  iree_host_size_t packed_bits;  // of an element that has a byte of its own in the file
 } source_t;
 
 static iree_status_t read_elements(const source_t* source, uint8_t* target) {
@@ -305,6 +306,32 @@ static iree_status_t read_in_place(iree_hal_buffer_mapping_t* mapping, void* use
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(source->allocator, header->data_length + 1, (void**)&data));
   iree_status_t status = read_elements(source, data);
   if (iree_status_is_ok(status)) npy_data_normalize(header, data, mapping->contents.data);
+  iree_allocator_free(source->allocator, data);
+  return status;
+}
+
+// Elements of a byte each into the lowest bits that are free.
+static void pack_bits(const uint8_t* source, iree_host_size_t count, iree_host_size_t bits, uint8_t* target) {
+  memset(target, 0, (count * bits + 7) / 8);
+  for (iree_host_size_t i = 0, at = 0; i < count; ++i, at += bits) {
+    uint32_t value = (source[i] & ((1u << bits) - 1)) << at % 8;
+    target[at / 8] |= (uint8_t)value;
+    if (value >> 8) target[at / 8 + 1] |= (uint8_t)(value >> 8);
+  }
+}
+
+static iree_status_t read_packed(iree_hal_buffer_mapping_t* mapping, void* user_data) {
+  const source_t* source = user_data;
+  const iree_host_size_t length = source->header->data_length;
+  if (mapping->contents.data_length < (length * source->packed_bits + 7) / 8)
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE);
+  uint8_t* data = NULL;
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc_uninitialized(source->allocator, 2 * length + 1, (void**)&data));
+  iree_status_t status = read_elements(source, data);
+  if (iree_status_is_ok(status)) {
+    npy_data_normalize(source->header, data, data + length);
+    pack_bits(data + length, length, source->packed_bits, mapping->contents.data);
+  }
   iree_allocator_free(source->allocator, data);
   return status;
 }
@@ -333,8 +360,28 @@ static iree_status_t read_unmeasured(FILE* file, iree_host_size_t length, iree_a
   return iree_ok_status();
 }
 
+static bool is_to_pack(const npy_header_t* header, const npy_packed_t* packed) {
+  if (!packed || iree_hal_element_bit_count(packed->element_type) >= 8 || header->is_text) return false;
+  return iree_hal_element_bit_count(header->element_type) == 8 && header->data_length == packed->count;
+}
+
+static iree_status_t read_view(const source_t* source, iree_hal_device_t* device, iree_hal_allocator_t* allocator,
+                               const npy_packed_t* packed, iree_hal_buffer_view_t** out_view) {
+  const npy_header_t* header = source->header;
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  const iree_hal_dim_t line = header->data_length;
+  if (!packed) {
+    return iree_hal_buffer_view_generate_buffer(device, allocator, header->rank, header->dims, header->element_type,
+                                                IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_in_place,
+                                                (void*)source, out_view);
+  }
+  return iree_hal_buffer_view_generate_buffer(device, allocator, 1, &line, packed->element_type,
+                                              IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_packed,
+                                              (void*)source, out_view);
+}
+
 iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allocator_t* allocator,
-                            iree_hal_buffer_view_t** out_view) {
+                            const npy_packed_t* packed, iree_hal_buffer_view_t** out_view) {
   *out_view = NULL;
   npy_header_t header = {0};
   iree_allocator_t host_allocator = iree_hal_allocator_host_allocator(allocator);
@@ -348,12 +395,10 @@ iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allo
     status = iree_make_status(IREE_STATUS_OUT_OF_RANGE, "numpy array file ends within its elements");
   }
   if (iree_status_is_ok(status)) {
-    source_t source = {file, data, &header, host_allocator};
-    iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
-                                       .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
-    status = iree_hal_buffer_view_generate_buffer(device, allocator, header.rank, header.dims, header.element_type,
-                                                  IREE_HAL_ENCODING_TYPE_DENSE_ROW_MAJOR, params, read_in_place,
-                                                  &source, out_view);
+    if (!is_to_pack(&header, packed)) packed = NULL;
+    source_t source = {file, data, &header, host_allocator,
+                       packed ? iree_hal_element_bit_count(packed->element_type) : 0};
+    status = read_view(&source, device, allocator, packed, out_view);
   }
   iree_allocator_free(host_allocator, data);
   return status;

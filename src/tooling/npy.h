@@ -28,9 +28,17 @@ iree_status_t npy_header_parse(iree_const_byte_span_t contents, npy_header_t* ou
 // overlap.
 void npy_data_normalize(const npy_header_t* header, const uint8_t* source, uint8_t* target);
 
-// The next array of a file as a device buffer. Errors: OUT_OF_RANGE at the end of the file, and as above.
+// `count` elements of less than 8 bits, which a file may have in a byte each, as packages that add such types to NumPy
+// write them.
+typedef struct npy_packed_t {
+  iree_hal_element_type_t element_type;
+  iree_host_size_t count;
+} npy_packed_t;
+
+// The next array of a file as a device buffer. With `packed`, which may be NULL, one of as many bytes becomes a line of
+// these elements without gaps. Errors: OUT_OF_RANGE at the end of the file, and as above.
 iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allocator_t* allocator,
-                            iree_hal_buffer_view_t** out_view);
+                            const npy_packed_t* packed, iree_hal_buffer_view_t** out_view);
 
 // Appends an array with the view's shape and type. Types that NumPy lacks are written as unsigned integers of their
 // width; elements below 8 bits as they lie in memory, a line of bytes without the view's shape.

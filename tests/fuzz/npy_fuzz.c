@@ -48,7 +48,7 @@ static void read_arrays(const uint8_t* data, size_t size) {
   iree_status_t status = iree_ok_status();
   while (iree_status_is_ok(status)) {
     iree_hal_buffer_view_t* view = NULL;
-    status = npy_view_read(file, /*device=*/NULL, allocator, &view);
+    status = npy_view_read(file, /*device=*/NULL, allocator, &(npy_packed_t){IREE_HAL_ELEMENT_TYPE_SINT_4, 4}, &view);
     if (iree_status_is_ok(status)) write_again(view);
     iree_hal_buffer_view_release(view);
   }

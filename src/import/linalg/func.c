@@ -154,7 +154,7 @@ bool lower_call_symbol(lower_op_t* n, const char* callee) {
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
     const ir_type_t* type = lower_out_type(n, i);
     bool packed = packs && lower_packed_type(n->ctx, type);
-    n->out[i] = packed ? lower_unpack(n->l, *next++) : lower_unflatten(n->l, type, &next);
+    n->out[i] = packed ? lower_unpack(n->l, *next++, type) : lower_unflatten(n->l, type, &next);
   }
   return true;
 }
@@ -227,8 +227,8 @@ static bool lower_buffer(lower_op_t* n) {
 static const lower_row_t func_rows[] = {AT(FUNC, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE}};
 static const lower_row_t util_rows[] = {
     AT(UTIL, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE},
-    AT(UTIL, GLOBAL_LOAD) = {.fn = lower_global_load},
-    AT(UTIL, GLOBAL_STORE) = {.fn = lower_global_store},
+    AT(UTIL, GLOBAL_LOAD) = {.fn = lower_global_load, .flags = LOWER_ANY_VALUE},
+    AT(UTIL, GLOBAL_STORE) = {.fn = lower_global_store, .flags = LOWER_ANY_VALUE},
     AT(UTIL, GLOBAL_ADDRESS) = {.fn = lower_global_address},
     AT(UTIL, GLOBAL_LOAD_INDIRECT) = {.fn = lower_global_load, .flags = LOWER_ANY_VALUE},
     AT(UTIL, GLOBAL_STORE_INDIRECT) = {.fn = lower_global_store, .flags = LOWER_ANY_VALUE},
@@ -237,9 +237,9 @@ static const lower_row_t util_rows[] = {
     AT(UTIL, UNFOLDABLE_CONSTANT) = {.fn = lower_unfoldable},
 };
 static const lower_row_t ml_program_rows[] = {
-    AT(ML_PROGRAM, GLOBAL_LOAD) = {.fn = lower_global_load},
-    AT(ML_PROGRAM, GLOBAL_LOAD_CONST) = {.fn = lower_global_load},
-    AT(ML_PROGRAM, GLOBAL_STORE) = {.fn = lower_global_store},
+    AT(ML_PROGRAM, GLOBAL_LOAD) = {.fn = lower_global_load, .flags = LOWER_ANY_VALUE},
+    AT(ML_PROGRAM, GLOBAL_LOAD_CONST) = {.fn = lower_global_load, .flags = LOWER_ANY_VALUE},
+    AT(ML_PROGRAM, GLOBAL_STORE) = {.fn = lower_global_store, .flags = LOWER_ANY_VALUE},
 };
 static const lower_row_t cf_rows[] = {AT(CF, ASSERT) = {.fn = lower_assert}};
 static const lower_row_t builtin_rows[] = {

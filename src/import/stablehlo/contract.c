@@ -162,25 +162,26 @@ static ir_value_t* sum_unused(lower_op_t* n, ir_value_t* x, char* labels, const 
   return graph_reduce(n->b, x, dims, count, "add");
 }
 
-static bool permute_to(lower_op_t* n, ir_value_t* x, const char* labels, const char* result) {
+static ir_value_t* permute_to(lower_op_t* n, ir_value_t* x, const char* labels, const char* result) {
   int64_t perm[GRAPH_MAX_RANK];
-  if (strlen(labels) != strlen(result)) return lower_error(n, "has result labels that no operand has");
-  for (int32_t i = 0; i < x->type->rank; ++i) {
+  bool fits = strlen(labels) == strlen(result);
+  for (int32_t i = 0; fits && i < x->type->rank; ++i) {
     const char* at = strchr(labels, result[i]);
-    if (!at) return lower_error(n, "has result labels that no operand has");
-    perm[i] = at - labels;
+    fits = at != NULL;
+    if (fits) perm[i] = at - labels;
   }
-  return lower_return(n, graph_transpose(n->b, x, perm));
+  if (fits) return graph_transpose(n->b, x, perm);
+  return lower_error(n, "has result labels that no operand has"), NULL;
 }
 
-bool stablehlo_lower_einsum(lower_op_t* n) {
-  terms_t t;
+// Of one part of each operand. NULL after a diagnostic.
+static ir_value_t* einsum_parts(lower_op_t* n, terms_t t, ir_value_t* x, ir_value_t* y) {
   dims_t d = {0};
-  char labels[3 * GRAPH_MAX_RANK] = {0};
+  char labels[3 * GRAPH_MAX_RANK] = {0}, first[GRAPH_MAX_RANK + 1];
   uint32_t size = 0, seen[2] = {0};
-  if (!lower_check_tensors(n) || !read_terms(n, 2, &t)) return false;
-  ir_value_t* x = sum_unused(n, n->in[0], t.text[0], t.text[1], t.text[2]);
-  ir_value_t* y = sum_unused(n, n->in[1], t.text[1], t.text[0], t.text[2]);
+  memcpy(first, t.text[0], sizeof(first));
+  n->in[0] = sum_unused(n, x, t.text[0], t.text[1], t.text[2]);
+  n->in[1] = sum_unused(n, y, t.text[1], first, t.text[2]);
   for (const char* c = t.text[0]; *c; ++c) {
     const char* other = strchr(t.text[1], *c);
     if (!other) continue;
@@ -193,26 +194,39 @@ bool stablehlo_lower_einsum(lower_op_t* n) {
       d.rhs_contract[d.contract_count++] = other - t.text[1];
     }
   }
-  n->in[0] = x, n->in[1] = y;
   if (!check_pairs(n, "batch", d.lhs_batch, d.rhs_batch, d.batch_count, seen) ||
       !check_pairs(n, "contracting", d.lhs_contract, d.rhs_contract, d.contract_count, seen)) {
-    return false;
+    return NULL;
   }
   for (int k = 0; k < 2; ++k) {
     for (const char* c = t.text[k]; *c; ++c) {
       if (!strchr(t.text[1 - k], *c)) labels[size++] = *c;
     }
   }
-  if (size > GRAPH_MAX_RANK) return lower_unsupported(n, "the result's rank is too high");
-  ir_value_t* product = contract_parts(n, x, y, &d, lower_element(n->ctx, ir_type_scalar(lower_out_type(n, 0))));
-  return permute_to(n, product, labels, t.text[2]);
+  if (size > GRAPH_MAX_RANK) return lower_unsupported(n, "the result's rank is too high"), NULL;
+  const ir_type_t* element = ir_type_scalar(lower_out_type(n, 0));
+  element = lower_element(n->ctx, element->kind == IR_TYPE_COMPLEX ? element->element : element);
+  return permute_to(n, contract_parts(n, n->in[0], n->in[1], &d, element), labels, t.text[2]);
+}
+
+bool stablehlo_lower_einsum(lower_op_t* n) {
+  terms_t t;
+  if (!check_operands(n) || !read_terms(n, 2, &t)) return false;
+  lower_value_t x = n->values[0], y = n->values[1];
+  if (!x.im && !y.im) return lower_return(n, einsum_parts(n, t, x.v, y.v));
+  if (!x.im || !y.im) return lower_unsupported(n, "operands of one type are");
+  ir_value_t *re = einsum_parts(n, t, x.v, y.v), *im = re ? einsum_parts(n, t, x.v, y.im) : NULL;
+  if (!im) return false;
+  n->out[0].v = graph_binary(n->b, SCALAR_sub, re, einsum_parts(n, t, x.im, y.im));
+  n->out[0].im = graph_binary(n->b, SCALAR_add, im, einsum_parts(n, t, x.im, y.v));
+  return true;
 }
 
 bool stablehlo_lower_unary_einsum(lower_op_t* n) {
   terms_t t;
   if (!lower_check_tensors(n) || !read_terms(n, 1, &t)) return false;
   ir_value_t* x = sum_unused(n, n->in[0], t.text[0], "", t.text[2]);
-  return permute_to(n, x, t.text[0], t.text[2]);
+  return lower_return(n, permute_to(n, x, t.text[0], t.text[2]));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

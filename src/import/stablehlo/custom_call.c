@@ -178,7 +178,7 @@ static bool iree_call(lower_op_t* n) {
     const ir_type_t* own = lower_out_type(n, i);
     if (!foreign_type(n->ctx, own)) continue;
     ir_value_t* value = ir_result(call, next++);
-    n->out[i] = lower_packed_type(n->ctx, own) ? lower_unpack(n->l, value) : (lower_value_t){.v = value};
+    n->out[i] = lower_packed_type(n->ctx, own) ? lower_unpack(n->l, value, own) : (lower_value_t){.v = value};
   }
   return true;
 }
