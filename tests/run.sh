@@ -31,6 +31,8 @@ imports() {
   side_by_side imports <<END
   $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval"
   $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --count 4
+  $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --open both --every 4
+  $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --open sizes --every 9
   $python tests/import/onnx/table.py --check --cache "$build/tests"
 END
 }

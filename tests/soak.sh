@@ -32,12 +32,16 @@ parameters() {
   $python benchmarks/parameters.py --tools "$build/tools" --width 8192 --external --rounds 1 --most-memory 50
 }
 
-# Operators with random attributes, against ONNX Runtime and ONNX's reference: what they become, and a tenth compiled.
+# Operators with random attributes, against ONNX Runtime and ONNX's reference: what they become, and a tenth compiled; and
+# all cases of the tables with models that know less of their operands.
 sweep() {
-  local count=${SWEEP_COUNT:-200}
+  local count=${SWEEP_COUNT:-200} less
   side_by_side sweep <<END
   $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --seed 100000 --count $count
   $python tests/e2e/ops/sweep.py --tools "$build/tools" --seed 100000 --count $((count / 10))
+$(for less in sizes constants both; do
+  echo "$python tests/e2e/ops/sweep.py --tools "$build/tools" --open $less"
+done)
 END
 }
 

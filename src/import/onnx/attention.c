@@ -8,16 +8,25 @@
 
 static ir_value_t* mul(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_mul, x, y); }
 
-ir_value_t* onnx_split_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
+ir_value_t* onnx_split_heads(onnx_node_t* n, ir_value_t* x, onnx_dim_t heads) {
   static const int64_t perm[] = {0, 2, 1, 3};
+  static const char* const rule = "an input of rank 3 needs a number of heads that divides its last dimension";
   if (x->type->rank == 4) return x;
-  int64_t width = x->type->rank == 3 ? x->type->dims[2] : 0;
-  if (x->type->rank != 3 || heads < 1 || width == IR_DYNAMIC || width % heads) {
-    onnx_error(n, "an input of rank 3 needs a number of heads that divides its static last dimension");
-    return NULL;
-  }
-  const onnx_dim_t dims[] = {onnx_dim(n, x, 0), onnx_dim(n, x, 1), onnx_dim_of(heads), onnx_dim_of(width / heads)};
+  if (x->type->rank != 3 || (onnx_dim_known(heads) && heads.size < 1)) return onnx_error(n, "%s", rule), NULL;
+  onnx_dim_t width = onnx_dim(n, x, 2), size = onnx_dim_div(n, width, heads);
+  onnx_dim_t divides = onnx_dim_test(n, SCALAR_eq, onnx_dim_mul(n, size, heads), width);
+  if (!onnx_require(n, divides, "%s", rule)) return NULL;
+  const onnx_dim_t dims[] = {onnx_dim(n, x, 0), onnx_dim(n, x, 1), heads, size};
   return graph_transpose(n->b, onnx_reshape(n, x, 4, dims), perm);
+}
+
+ir_value_t* onnx_scale_heads(onnx_node_t* n, ir_value_t* x, bool fourth) {
+  static const int64_t last = 3;
+  int64_t size = x->type->dims[last];
+  double root = sqrt((double)size);
+  if (size != IR_DYNAMIC) return onnx_binary_number(n, SCALAR_mul, x, size < 1 ? 1 : 1 / (fourth ? sqrt(root) : root));
+  ir_value_t* by = onnx_unary(n, SCALAR_sqrt, onnx_size_like(n, x, &last, 1, x));
+  return graph_binary(n->b, SCALAR_div, x, fourth ? onnx_unary(n, SCALAR_sqrt, by) : by);
 }
 
 ir_value_t* onnx_join_heads(onnx_node_t* n, ir_value_t* x) {
@@ -28,17 +37,15 @@ ir_value_t* onnx_join_heads(onnx_node_t* n, ir_value_t* x) {
   return onnx_reshape(n, x, 3, dims);
 }
 
-ir_value_t* onnx_repeat_heads(onnx_node_t* n, ir_value_t* x, int64_t heads) {
+ir_value_t* onnx_repeat_heads(onnx_node_t* n, ir_value_t* x, onnx_dim_t heads) {
   static const int64_t at[] = {0, 1, 3, 4};
-  int64_t own = x->type->dims[1];
-  if (own == heads) return x;
-  if (own == IR_DYNAMIC || heads == IR_DYNAMIC || own < 1 || heads % own) {
-    onnx_error(n, "%lld heads cannot serve %lld", (long long)own, (long long)heads);
-    return NULL;
-  }
+  onnx_dim_t own = onnx_dim(n, x, 1);
+  if (onnx_dim_agrees(own, heads)) return x;
+  onnx_dim_t each = onnx_dim_div(n, heads, onnx_dim_max(n, own, onnx_dim_of(1)));
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim_mul(n, each, own), heads);
+  if (!onnx_require(n, fits, "the keys' heads do not divide the queries'")) return NULL;
   onnx_dim_t b = onnx_dim(n, x, 0), s = onnx_dim(n, x, 2), d = onnx_dim(n, x, 3);
-  const onnx_dim_t wide[] = {b, onnx_dim_of(own), onnx_dim_of(heads / own), s, d},
-                   joined[] = {b, onnx_dim_of(heads), s, d};
+  const onnx_dim_t wide[] = {b, own, each, s, d}, joined[] = {b, heads, s, d};
   return onnx_reshape(n, onnx_broadcast_to(n, onnx_spread(n, x, 5, at), 5, wide), 4, joined);
 }
 
@@ -59,9 +66,9 @@ static bool read_attention(onnx_node_t* n, attention_t* a) {
     if (!onnx_check_float(n, i) || !onnx_check_same_element(n, 0, i)) return false;
   }
   if (onnx_has(n, 4) != onnx_has(n, 5)) return onnx_error(n, "past_key and past_value must be given together");
-  a->q = onnx_split_heads(n, n->in[0].v, q_heads);
-  a->k = a->q ? onnx_split_heads(n, n->in[1].v, kv_heads) : NULL;
-  a->v = a->k ? onnx_split_heads(n, n->in[2].v, kv_heads) : NULL;
+  a->q = onnx_split_heads(n, n->in[0].v, onnx_dim_of(q_heads));
+  a->k = a->q ? onnx_split_heads(n, n->in[1].v, onnx_dim_of(kv_heads)) : NULL;
+  a->v = a->k ? onnx_split_heads(n, n->in[2].v, onnx_dim_of(kv_heads)) : NULL;
   if (!a->v) return false;
   for (uint32_t i = 4; onnx_has(n, 4) && i < 6; ++i) {
     ir_value_t** state = i == 4 ? &a->k : &a->v;
@@ -75,7 +82,7 @@ static bool read_attention(onnx_node_t* n, attention_t* a) {
   }
   if (onnx_wants(n, 1)) n->out[1] = onnx_value(a->k, a->element);
   if (onnx_wants(n, 2)) n->out[2] = onnx_value(a->v, a->element);
-  int64_t heads = a->q->type->dims[1];
+  onnx_dim_t heads = onnx_dim(n, a->q, 1);
   a->k = onnx_repeat_heads(n, a->k, heads);
   a->v = a->k ? onnx_repeat_heads(n, a->v, heads) : NULL;
   return a->v != NULL;
@@ -92,24 +99,18 @@ ir_value_t* onnx_as_bias(onnx_node_t* n, ir_value_t* kept, const ir_type_t* elem
 static ir_value_t* distances(attention_t* a, ir_value_t* scores) {
   onnx_node_t* n = a->n;
   static const int64_t batch = 0;
-  const ir_type_t* wide = ir_type_with_element(n->ctx, scores->type, ir_type_int(n->ctx, 64));
+  onnx_dim_t dims[4];
+  for (int32_t i = 0; i < 4; ++i) dims[i] = onnx_dim(n, scores, i);
   if (onnx_has(n, 6) && !onnx_has(n, 4)) {
-    if (!ir_type_is_static(wide)) return onnx_unsupported(n, "nonpad_kv_seqlen needs static shapes"), NULL;
     ir_value_t* offset = onnx_cast(n, n->in[6], onnx_si64(n->ctx)).v;
-    offset = onnx_binary_number(n, SCALAR_sub, offset, (double)wide->dims[2]);
-    ir_value_t* row = graph_iota(n->b, wide, 2, NULL);
+    offset = graph_binary(n->b, SCALAR_sub, offset, onnx_dim_like(n, dims[2], offset));
+    ir_value_t* row = onnx_numbers(n, 4, dims, 2);
     row = graph_binary(n->b, SCALAR_add, row, onnx_broadcast_as(n, offset, row, &batch));
-    return graph_binary(n->b, SCALAR_sub, row, graph_iota(n->b, wide, 3, NULL));
+    return graph_binary(n->b, SCALAR_sub, row, onnx_numbers(n, 4, dims, 3));
   }
-  const int64_t dims[] = {wide->dims[2], wide->dims[3]};
-  ir_value_t* dynamic[2] = {0};
-  for (int32_t i = 0, k = 0; i < 2; ++i) {
-    if (dims[i] == IR_DYNAMIC) dynamic[k++] = onnx_dim(n, scores, 2 + i).value;
-  }
-  const ir_type_t* type = ir_type_tensor(n->ctx, wide->element, 2, dims);
-  ir_value_t* row = graph_iota(n->b, type, 0, dynamic);
-  ir_value_t* past = onnx_broadcast_as(n, onnx_dim_tensor(n, a->past, 0), row, NULL);
-  return graph_binary(n->b, SCALAR_sub, graph_binary(n->b, SCALAR_add, row, past), graph_iota(n->b, type, 1, dynamic));
+  ir_value_t* row = onnx_numbers(n, 2, dims + 2, 0);
+  row = graph_binary(n->b, SCALAR_add, row, onnx_dim_like(n, a->past, row));
+  return graph_binary(n->b, SCALAR_sub, row, onnx_numbers(n, 2, dims + 2, 1));
 }
 
 // Which keys each query may see by their position: causal, and within a window. NULL when all, or after a diagnostic
@@ -157,9 +158,9 @@ static ir_value_t* length_bias(attention_t* a, ir_value_t* scores) {
   static const int64_t batch = 0;
   if (!onnx_check_rank(n, 6, 1, 1) || !onnx_is_int(n->in[6])) return NULL;
   ir_value_t* lengths = onnx_cast(n, n->in[6], onnx_si64(n->ctx)).v;
-  const ir_type_t* wide = ir_type_with_element(n->ctx, scores->type, ir_type_int(n->ctx, 64));
-  if (!ir_type_is_static(wide)) return onnx_unsupported(n, "nonpad_kv_seqlen needs static shapes"), NULL;
-  ir_value_t* column = graph_iota(n->b, wide, 3, NULL);
+  onnx_dim_t dims[4];
+  for (int32_t i = 0; i < 4; ++i) dims[i] = onnx_dim(n, scores, i);
+  ir_value_t* column = onnx_numbers(n, 4, dims, 3);
   lengths = onnx_broadcast_as(n, lengths, column, &batch);
   return onnx_as_bias(n, graph_binary(n->b, SCALAR_lt, column, lengths), scores->type->element);
 }
@@ -203,15 +204,12 @@ static bool add_biases(attention_t* a, ir_value_t* scores, ir_value_t** bias) {
 // softmax(softcap(q k' scale) + biases) v
 static ir_value_t* attend(attention_t* a) {
   onnx_node_t* n = a->n;
-  int64_t mode = onnx_int(n, "qk_matmul_output_mode", 0), depth = a->q->type->dims[3];
-  const ir_attr_t* given = onnx_attr(n, "scale");
-  double scale = given       ? onnx_float(n, "scale", 1)
-                 : depth > 0 ? 1 / sqrt((double)depth)
-                             : 1,
-         cap = onnx_float(n, "softcap", 0);
-  if (!given && depth == IR_DYNAMIC) return onnx_unsupported(n, "the head size must be static"), NULL;
-  ir_value_t* scores = onnx_contract_heads(n, onnx_binary_number(n, SCALAR_mul, a->q, sqrt(scale)),
-                                           onnx_binary_number(n, SCALAR_mul, a->k, sqrt(scale)), 3);
+  int64_t mode = onnx_int(n, "qk_matmul_output_mode", 0);
+  bool given = onnx_attr(n, "scale") != NULL;
+  double scale = sqrt(onnx_float(n, "scale", 1)), cap = onnx_float(n, "softcap", 0);
+  ir_value_t* q = given ? onnx_binary_number(n, SCALAR_mul, a->q, scale) : onnx_scale_heads(n, a->q, true);
+  ir_value_t* k = given ? onnx_binary_number(n, SCALAR_mul, a->k, scale) : onnx_scale_heads(n, a->k, true);
+  ir_value_t* scores = onnx_contract_heads(n, q, k, 3);
   if (!scores) return NULL;
   give_scores(n, mode, 0, scores);
   if (cap > 0) {
@@ -262,16 +260,18 @@ static ir_value_t* spread_angles(onnx_node_t* n, ir_value_t* v, ir_value_t* like
     fits = x == y || x == IR_DYNAMIC || y == IR_DYNAMIC || (d < 2 && x == 1);
   }
   if (!fits) return onnx_error(n, "the caches do not fit"), NULL;
-  return onnx_broadcast_as(n, v, like, at);
+  return onnx_broadcast_onto(n, onnx_spread(n, v, 4, at), like);
 }
 
 ir_value_t* onnx_rotate(onnx_node_t* n, ir_value_t* x, const onnx_rotation_t* r) {
-  int64_t width = x->type->dims[3], part = r->part ? r->part : width, half = part / 2;
-  if (width == IR_DYNAMIC || part < 2 || part > width || part % 2)
-    return onnx_error(n, "rotary_embedding_dim does not fit"), NULL;
-  int64_t stride = r->interleaved ? 2 : 1;
-  ir_value_t* a = onnx_part(n, x, 3, (onnx_part_t){0, half, stride});
-  ir_value_t* b = onnx_part(n, x, 3, (onnx_part_t){r->interleaved ? 1 : half, half, stride});
+  const onnx_dim_t zero = onnx_dim_of(0), one = onnx_dim_of(1), two = onnx_dim_of(2);
+  onnx_dim_t width = onnx_dim(n, x, 3), part = r->part.size == 0 ? width : r->part, half = onnx_dim_div(n, part, two);
+  onnx_dim_t even = onnx_dim_test(n, SCALAR_eq, onnx_dim_mul(n, half, two), part);
+  onnx_dim_t fits = onnx_flag_and(n, even, onnx_dim_test(n, SCALAR_ge, part, two));
+  fits = onnx_flag_and(n, fits, onnx_dim_test(n, SCALAR_le, part, width));
+  if (!onnx_require(n, fits, "rotary_embedding_dim does not fit")) return NULL;
+  ir_value_t* a = onnx_span(n, x, 3, (onnx_range_t){zero, half, r->interleaved ? two : one});
+  ir_value_t* b = onnx_span(n, x, 3, (onnx_range_t){r->interleaved ? one : half, half, r->interleaved ? two : one});
   ir_value_t* cos = spread_angles(n, r->cos, a);
   ir_value_t* sin = cos ? spread_angles(n, r->sin, a) : NULL;
   if (!sin) return NULL;
@@ -281,16 +281,16 @@ ir_value_t* onnx_rotate(onnx_node_t* n, ir_value_t* x, const onnx_rotation_t* r)
   if (r->interleaved) {
     onnx_dim_t apart[5], joined[4];
     for (int32_t i = 0; i < 4; ++i) joined[i] = apart[i] = onnx_dim(n, a, i);
-    apart[4] = onnx_dim_of(1);
-    joined[3] = onnx_dim_of(part);
+    apart[4] = one;
+    joined[3] = part;
     for (int i = 0; i < 2; ++i) turned[i] = onnx_reshape(n, turned[i], 5, apart);
     y = onnx_reshape(n, graph_concat(n->b, turned, 2, 4), 4, joined);
   } else {
     y = graph_concat(n->b, turned, 2, 3);
   }
-  if (part < width)
-    y = graph_concat(n->b, (ir_value_t*[]){y, onnx_part(n, x, 3, (onnx_part_t){part, width - part, 1})}, 2, 3);
-  return y;
+  if (onnx_dim_same(part, width)) return y;
+  ir_value_t* rest = onnx_span(n, x, 3, (onnx_range_t){part, onnx_dim_sub(n, width, part), one});
+  return graph_concat(n->b, (ir_value_t*[]){y, rest}, 2, 3);
 }
 
 // Inputs x, cos cache, sin cache, position ids; ONNX Runtime's own has the position ids second.
@@ -299,7 +299,7 @@ bool onnx_lower_rotary_embedding(onnx_node_t* n) {
   ir_value_t *x = n->in[0].v, *caches[2];
   if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1) || !onnx_check_same_element(n, 0, 2)) return false;
   bool flat = x->type->rank == 3;
-  x = onnx_split_heads(n, x, onnx_int(n, "num_heads", 0));
+  x = onnx_split_heads(n, x, onnx_dim_of(onnx_int(n, "num_heads", 0)));
   if (!x) return false;
   for (uint32_t i = 0; i < 2; ++i) {
     caches[i] = n->in[1 + i].v;
@@ -308,7 +308,7 @@ bool onnx_lower_rotary_embedding(onnx_node_t* n) {
       return onnx_error(n, "the caches do not fit");
     caches[i] = graph_take(n->b, caches[i], n->in[3].v, 0, false);
   }
-  onnx_rotation_t r = {caches[0], caches[1], onnx_int(n, "rotary_embedding_dim", 0),
+  onnx_rotation_t r = {caches[0], caches[1], onnx_dim_of(onnx_int(n, "rotary_embedding_dim", 0)),
                        onnx_int(n, "interleaved", 0) != 0};
   ir_value_t* y = onnx_rotate(n, x, &r);
   return onnx_return(n, y && flat ? onnx_join_heads(n, y) : y, n->in[0].element);

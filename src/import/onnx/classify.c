@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "import/onnx/ml.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/strings.h"
 
@@ -70,15 +71,14 @@ bool onnx_lower_feature_vectorizer(onnx_node_t* n) {
   if (!onnx_ints(n, "inputdimensions", widths, 256, &count)) return false;
   if (count != n->in_count) return onnx_error(n, "inputdimensions needs one entry for each input");
   for (uint32_t i = 0; i < count; ++i) {
-    int64_t low[] = {0, 0}, high[] = {0, 0};
+    onnx_dim_t low[] = {onnx_dim_of(0), onnx_dim_of(0)}, high[] = {low[0], low[0]};
     if (!n->in[i].v || !onnx_check_rank(n, i, 1, 2)) return onnx_error(n, "input %u must be a vector or a matrix", i);
     onnx_value_t x = onnx_cast(n, n->in[i], onnx_f32(n->ctx));
     const onnx_dim_t column[] = {onnx_dim(n, x.v, 0), onnx_dim_of(1)};
     if (onnx_rank(x) == 1) x.v = onnx_reshape(n, x.v, 2, column);
-    int64_t own = onnx_dim_size(x, 1);
-    if (own == IR_DYNAMIC || widths[i] < 0 || widths[i] > (1 << 24)) return onnx_error(n, "widths must be static");
-    high[1] = widths[i] - own;
-    parts[i] = high[1] ? graph_pad(n->b, x.v, NULL, low, high, NULL, NULL) : x.v;
+    if (widths[i] < 0 || widths[i] > (1 << 24)) return onnx_error(n, "a width is out of range");
+    high[1] = onnx_dim_sub(n, onnx_dim_of(widths[i]), onnx_dim(n, x.v, 1));
+    if (!(parts[i] = onnx_pad(n, x.v, low, high))) return false;
   }
   return onnx_return(n, graph_concat(n->b, parts, count, 1), onnx_f32(n->ctx));
 }
@@ -178,10 +178,11 @@ bool onnx_give_classes(onnx_node_t* n, onnx_value_t labels, ir_value_t* votes, i
 
 ir_value_t* onnx_linear_scores(onnx_node_t* n, ir_value_t* x, int64_t targets) {
   const ir_attr_t* list = onnx_number_list(n, "coefficients", x->type->element);
-  int64_t features = x->type->dims[1], one = 1;
-  if (!list || features == IR_DYNAMIC || targets < 1 || ir_type_count(list->type) != targets * features) {
+  int64_t count = list ? ir_type_count(list->type) : 0, one = 1;
+  if (targets < 1 || count < 1 || count % targets)
     return onnx_error(n, "coefficients must have one number for each target and feature"), NULL;
-  }
+  int64_t features = count / targets;
+  if (!(x = onnx_sized(n, x, 1, features))) return NULL;
   const int64_t dims[] = {targets, features};
   ir_value_t* w = graph_reshape(n->b, onnx_graph_constant(n->b, list), 2, dims, NULL);
   graph_contract_t c = {.lhs_contract = &one, .rhs_contract = &one, .contract_count = 1};
@@ -206,10 +207,12 @@ bool onnx_lower_linear_classifier(onnx_node_t* n) {
   if (x) labels = onnx_class_labels(n, "classlabels_ints", "classlabels_strings", &classes);
   const ir_attr_t* list = onnx_attr(n, "coefficients");
   if (!labels.v || !list || list->kind != IR_ATTR_ARRAY) return labels.v && onnx_error(n, "coefficients are required");
-  int64_t features = x->type->dims[1];
-  if (features == IR_DYNAMIC || features < 1) return onnx_unsupported(n, "the number of features must be static");
-  int64_t columns = list->count / features;
+  // Of two classes, one score is enough. Without a number of features, that of the intercepts tells whether it is so.
+  int64_t features = x->type->dims[1], columns = features > 0 ? list->count / features : classes;
+  const ir_attr_t* intercepts = onnx_attr(n, "intercepts");
+  if (features == IR_DYNAMIC && intercepts && intercepts->kind == IR_ATTR_ARRAY) columns = intercepts->count;
   bool binary = columns == 1 && classes == 2;
+  if (features == 0) return onnx_error(n, "there are no features");
   if (!binary && columns != classes) return onnx_unsupported(n, "needs scores for as many classes as labels");
   ir_value_t* scores = onnx_linear_scores(n, x, columns);
   if (!scores) return false;

@@ -31,11 +31,9 @@ static bool check_elements(onnx_node_t* n, uint32_t first, uint32_t last) {
 // q k' scale, softly capped
 static bool score(own_t* a) {
   onnx_node_t* n = a->n;
-  int64_t size = a->q->type->dims[3];
   double scale = onnx_float(n, "scale", 0), cap = onnx_float(n, "softcap", 0);
-  if (scale == 0 && size < 1) return onnx_unsupported(n, "the size of a head must be static");
-  if (scale == 0) scale = 1 / sqrt((double)size);
-  a->scores = onnx_contract_heads(n, onnx_binary_number(n, SCALAR_mul, a->q, scale), a->k, 3);
+  ir_value_t* q = scale ? onnx_binary_number(n, SCALAR_mul, a->q, scale) : onnx_scale_heads(n, a->q, false);
+  a->scores = onnx_contract_heads(n, q, a->k, 3);
   if (a->scores && cap > 0) {
     a->scores = onnx_unary(n, SCALAR_tanh, onnx_binary_number(n, SCALAR_div, a->scores, cap));
     a->scores = onnx_binary_number(n, SCALAR_mul, a->scores, cap);
@@ -122,7 +120,7 @@ static bool finish(own_t* a, ir_value_t* sink) {
     ir_value_t* column = onnx_reduce_keep(n, weights, &last, 1, "max");  // for its shape
     column = onnx_broadcast_as(n, sink, column, &at);
     weights = onnx_softmax(n, graph_concat(n->b, (ir_value_t*[]){weights, column}, 2, 3), 3);
-    weights = onnx_part(n, weights, 3, (onnx_part_t){0, a->scores->type->dims[3], 1});
+    weights = onnx_prefix(n, weights, 3, onnx_dim(n, a->scores, 3));
   } else {
     weights = onnx_softmax(n, weights, 3);
   }
@@ -148,12 +146,13 @@ static bool prepend(own_t* a, ir_value_t* past, ir_value_t** state) {
 }
 
 // Parts of x along its last dimension as heads: q, k, v.
-static bool split_projections(own_t* a, ir_value_t* x, const int64_t* sizes, int64_t heads) {
+static bool split_projections(own_t* a, ir_value_t* x, const onnx_dim_t* sizes, const int64_t* heads) {
   ir_value_t** parts[] = {&a->q, &a->k, &a->v};
-  int64_t from = 0;
-  for (int i = 0; i < 3; from += sizes[i++]) {
-    *parts[i] = onnx_split_heads(a->n, onnx_part(a->n, x, 2, (onnx_part_t){from, sizes[i], 1}), heads);
-    if (!*parts[i]) return false;
+  onnx_dim_t from = onnx_dim_of(0);
+  for (int i = 0; i < 3; ++i) {
+    ir_value_t* part = onnx_span(a->n, x, 2, (onnx_range_t){from, sizes[i], onnx_dim_of(1)});
+    if (!(*parts[i] = onnx_split_heads(a->n, part, onnx_dim_of(heads[i])))) return false;
+    from = onnx_dim_add(a->n, from, sizes[i]);
   }
   return true;
 }
@@ -172,10 +171,10 @@ static void give_present(own_t* a) {
 static bool read_past(own_t* a, uint32_t i) {
   onnx_node_t* n = a->n;
   if (!onnx_has(n, i)) return true;
-  if (!onnx_check_rank(n, i, 5, 5) || onnx_dim_size(n->in[i], 0) != 2) return onnx_error(n, "the past does not fit");
   ir_value_t** states[] = {&a->k, &a->v};
+  ir_value_t* past = onnx_check_rank(n, i, 5, 5) ? onnx_sized(n, n->in[i].v, 0, 2) : NULL;
   for (int64_t k = 0; k < 2; ++k) {
-    if (!prepend(a, onnx_entry(n, n->in[i].v, 0, k), states[k])) return false;
+    if (!past || !prepend(a, onnx_entry(n, past, 0, k), states[k])) return false;
   }
   return true;
 }
@@ -183,18 +182,26 @@ static bool read_past(own_t* a, uint32_t i) {
 // Inputs x, weights [size, q + k + v], bias, mask, past, bias of the scores.
 bool onnx_lower_own_attention(onnx_node_t* n) {
   own_t a = {.n = n, .past = onnx_dim_of(0), .element = n->in[0].element};
-  int64_t heads = onnx_int(n, "num_heads", 0), sizes[3];
+  const int64_t heads = onnx_int(n, "num_heads", 0), each[] = {heads, heads, heads};
+  int64_t given[3];
+  onnx_dim_t sizes[3], total = onnx_dim_of(0);
   uint32_t count;
   if (!onnx_check_float(n, 0) || !check_elements(n, 1, 2) || !onnx_check_rank(n, 0, 3, 3)) return false;
-  if (!onnx_check_rank(n, 1, 2, 2) || !onnx_ints(n, "qkv_hidden_sizes", sizes, 3, &count)) return false;
+  if (!onnx_check_rank(n, 1, 2, 2) || !onnx_ints(n, "qkv_hidden_sizes", given, 3, &count)) return false;
   if (onnx_int(n, "do_rotary", 0)) return onnx_unsupported(n, "do_rotary is not supported");
-  int64_t width = onnx_dim_size(n->in[1], 1);
-  for (int i = 0; !count && i < 3; ++i) sizes[i] = width / 3;
-  if (width < 3 || sizes[0] < 1 || sizes[1] < 1 || sizes[2] < 1 || sizes[0] + sizes[1] + sizes[2] != width)
-    return onnx_error(n, "the weights do not fit queries, keys and values");
+  if (count && count != 3) return onnx_error(n, "qkv_hidden_sizes needs three sizes");
+  onnx_dim_t width = onnx_dim(n, n->in[1].v, 1);
+  for (int i = 0; i < 3; ++i) {
+    sizes[i] = count ? onnx_dim_of(given[i]) : onnx_dim_div(n, width, onnx_dim_of(3));
+    bool fits = onnx_require(n, onnx_dim_test(n, SCALAR_ge, sizes[i], onnx_dim_of(1)), "a hidden size is below 1");
+    if (!fits) return false;
+    total = onnx_dim_add(n, total, sizes[i]);
+  }
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, total, width);
+  if (!onnx_require(n, fits, "the weights do not fit queries, keys and values")) return false;
   ir_value_t* x = onnx_matmul(n, n->in[0].v, n->in[1].v, (graph_contract_t){0}, n->in[0].v->type->element);
   if (x && onnx_has(n, 2)) x = onnx_binary_onto(n, SCALAR_add, x, n->in[2].v);
-  if (!x || !split_projections(&a, x, sizes, heads) || !read_past(&a, 4)) return false;
+  if (!x || !split_projections(&a, x, sizes, each) || !read_past(&a, 4)) return false;
   give_present(&a);
   if (!score(&a)) return false;
   if (onnx_int(n, "unidirectional", 0)) keep_causal(&a);
@@ -208,32 +215,33 @@ static ir_value_t* unpack_part(onnx_node_t* n, ir_value_t* x, int64_t i) {
 }
 
 // Query, key or value `i` as heads, with its part of the bias.
-static ir_value_t* read_heads(onnx_node_t* n, uint32_t i, int64_t heads, int64_t* bias_at) {
+static ir_value_t* read_heads(onnx_node_t* n, uint32_t i, int64_t heads, onnx_dim_t* bias_at) {
   ir_value_t* x = n->in[i].v;
-  int64_t width = x->type->dims[x->type->rank - 1];
-  if (x->type->rank != 3) return onnx_split_heads(n, x, heads);
-  if (onnx_has(n, 3)) {
-    if (onnx_rank(n->in[3]) != 1 || width == IR_DYNAMIC || *bias_at + width > onnx_dim_size(n->in[3], 0))
-      return onnx_error(n, "the bias does not fit"), NULL;
-    ir_value_t* bias = onnx_along(n, onnx_part(n, n->in[3].v, 0, (onnx_part_t){*bias_at, width, 1}), 2, x);
-    *bias_at += width;
+  if (x->type->rank == 3 && onnx_has(n, 3)) {
+    if (!onnx_check_rank(n, 3, 1, 1)) return NULL;
+    onnx_range_t range = {*bias_at, onnx_dim(n, x, 2), onnx_dim_of(1)};
+    *bias_at = onnx_dim_add(n, *bias_at, range.size);
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_le, *bias_at, onnx_dim(n, n->in[3].v, 0));
+    if (!onnx_require(n, fits, "the bias does not fit")) return NULL;
+    ir_value_t* bias = onnx_along(n, onnx_span(n, n->in[3].v, 0, range), 2, x);
     x = graph_binary(n->b, SCALAR_add, x, bias);
   }
-  return onnx_split_heads(n, x, heads);
+  return onnx_split_heads(n, x, onnx_dim_of(heads));
 }
 
 // Query, key and value apart, or packed into the query [batch, length, heads, 3, size], or key and value into the key.
 static bool read_inputs(own_t* a, int64_t heads) {
   onnx_node_t* n = a->n;
-  int64_t bias_at = 0;
+  onnx_dim_t bias_at = onnx_dim_of(0);
   bool packed = !onnx_has(n, 1), pair = !packed && onnx_rank(n->in[1]) == 5;
-  if ((packed && (onnx_rank(n->in[0]) != 5 || onnx_dim_size(n->in[0], 3) != 3)) ||
-      (pair && onnx_dim_size(n->in[1], 3) != 2) || (!packed && !pair && !onnx_has(n, 2)))
+  if ((packed && onnx_rank(n->in[0]) != 5) || (!packed && !pair && !onnx_has(n, 2)))
     return onnx_error(n, "queries, keys and values do not fit");
+  ir_value_t* parts = packed || pair ? onnx_sized(n, n->in[pair].v, 3, packed ? 3 : 2) : NULL;
+  if ((packed || pair) && !parts) return false;
   if ((packed || pair) && onnx_has(n, 3)) return onnx_unsupported(n, "a bias of packed inputs is not supported");
-  a->q = packed ? unpack_part(n, n->in[0].v, 0) : read_heads(n, 0, heads, &bias_at);
+  a->q = packed ? unpack_part(n, parts, 0) : read_heads(n, 0, heads, &bias_at);
   if (packed || pair) {
-    a->k = unpack_part(n, n->in[pair].v, packed), a->v = unpack_part(n, n->in[pair].v, packed + 1);
+    a->k = unpack_part(n, parts, packed), a->v = unpack_part(n, parts, packed + 1);
   } else {
     a->k = a->q ? read_heads(n, 1, heads, &bias_at) : NULL;
     a->v = a->k ? read_heads(n, 2, heads, &bias_at) : NULL;
@@ -265,8 +273,7 @@ static bool read_caches(onnx_node_t* n, uint32_t i, ir_value_t* positions, onnx_
   if (!onnx_check_rank(n, i, 2, 2) || !onnx_check_rank(n, i + 1, 2, 2)) return false;
   out->cos = graph_take(n->b, n->in[i].v, positions, 0, false);
   out->sin = graph_take(n->b, n->in[i + 1].v, positions, 0, false);
-  if (onnx_dim_size(n->in[i], 1) == IR_DYNAMIC) return onnx_unsupported(n, "the caches' width must be static");
-  out->part = 2 * onnx_dim_size(n->in[i], 1);
+  out->part = onnx_dim_mul(n, onnx_dim(n, n->in[i].v, 1), onnx_dim_of(2));
   return true;
 }
 
@@ -285,12 +292,15 @@ bool onnx_lower_own_rotary_embedding(onnx_node_t* n) {
   onnx_rotation_t r = {.interleaved = onnx_int(n, "interleaved", 0) != 0};
   ir_value_t *x = n->in[0].v, *positions = onnx_cast(n, n->in[1], onnx_si64(n->ctx)).v;
   bool flat = x->type->rank == 3;
-  int64_t heads = onnx_int(n, "num_heads", 0);
+  onnx_dim_t heads = onnx_dim_of(onnx_int(n, "num_heads", 0));
   if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 2) || !onnx_check_same_element(n, 0, 3)) return false;
   if (onnx_int(n, "is_packed_batching", 0)) return onnx_unsupported(n, "packed batches are not supported");
   if (onnx_float(n, "scale", 1) != 1) return onnx_unsupported(n, "a scale is not supported");
-  int64_t width = onnx_rank(n->in[2]) == 2 ? 2 * onnx_dim_size(n->in[2], 1) : 0;
-  if (flat && !heads && width > 0 && x->type->dims[2] != IR_DYNAMIC) heads = x->type->dims[2] / width;
+  if (!onnx_check_rank(n, 2, 2, 2)) return false;
+  if (flat && !heads.size) {
+    onnx_dim_t width = onnx_dim_mul(n, onnx_dim(n, n->in[2].v, 1), onnx_dim_of(2));
+    heads = onnx_dim_div(n, onnx_dim(n, x, 2), onnx_dim_max(n, width, onnx_dim_of(1)));
+  }
   x = onnx_split_heads(n, x, heads);
   if (!x) return false;
   if (positions->type->rank == 1) positions = positions_from(n, positions, x);
@@ -309,11 +319,9 @@ typedef struct cache_t {
 static bool read_cache(own_t* a, cache_t* out) {
   onnx_node_t* n = a->n;
   onnx_dim_t total, queries = onnx_dim(n, a->q, 2), past = onnx_dim_of(0);
-  uint32_t count;
   if (!onnx_has(n, 5) || !onnx_has(n, 6)) return onnx_error(n, "inputs 5 and 6 are required");
   if (!onnx_is_int(n->in[5]) || !onnx_is_int(n->in[6])) return onnx_error(n, "inputs 5 and 6 must be integers");
-  if (!onnx_dims_input(n, 6, &total, 1, &count)) return false;
-  if (count != 1) return onnx_error(n, "the total length must be one number");
+  if (!onnx_number_input(n, 6, &total)) return false;
   ir_value_t* lengths = onnx_cast(n, n->in[5], onnx_si64(n->ctx)).v;
   onnx_dim_t batch = onnx_dim(n, a->q, 0);
   int64_t given = ir_type_count(lengths->type);
@@ -358,18 +366,19 @@ static bool read_group_heads(own_t* a) {
   if (heads < 1 || own < 1 || heads % own) return onnx_error(n, "num_heads and kv_num_heads do not fit");
   if (onnx_has(n, 1)) {
     if (!onnx_has(n, 2)) return onnx_error(n, "input 2 is required");
-    a->q = onnx_split_heads(n, n->in[0].v, heads);
-    a->k = a->q ? onnx_split_heads(n, n->in[1].v, own) : NULL;
-    a->v = a->k ? onnx_split_heads(n, n->in[2].v, own) : NULL;
+    a->q = onnx_split_heads(n, n->in[0].v, onnx_dim_of(heads));
+    a->k = a->q ? onnx_split_heads(n, n->in[1].v, onnx_dim_of(own)) : NULL;
+    a->v = a->k ? onnx_split_heads(n, n->in[2].v, onnx_dim_of(own)) : NULL;
     return a->v != NULL;
   }
-  int64_t width = onnx_rank(n->in[0]) == 3 ? onnx_dim_size(n->in[0], 2) : 0, size = width / (heads + 2 * own);
-  if (size < 1 || width % (heads + 2 * own)) return onnx_error(n, "the packed input does not fit the heads");
-  const int64_t sizes[] = {heads * size, own * size, own * size};
-  a->q = onnx_split_heads(n, onnx_part(n, n->in[0].v, 2, (onnx_part_t){0, sizes[0], 1}), heads);
-  a->k = onnx_split_heads(n, onnx_part(n, n->in[0].v, 2, (onnx_part_t){sizes[0], sizes[1], 1}), own);
-  a->v = onnx_split_heads(n, onnx_part(n, n->in[0].v, 2, (onnx_part_t){sizes[0] + sizes[1], sizes[2], 1}), own);
-  return a->q && a->k && a->v;
+  if (!onnx_check_rank(n, 0, 3, 3)) return false;
+  const int64_t each[] = {heads, own, own};
+  const onnx_dim_t width = onnx_dim(n, n->in[0].v, 2), all = onnx_dim_of(heads + 2 * own);
+  onnx_dim_t size = onnx_dim_div(n, width, all), sizes[3];
+  onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim_mul(n, size, all), width);
+  if (!onnx_require(n, fits, "the packed input does not fit the heads")) return false;
+  for (int i = 0; i < 3; ++i) sizes[i] = onnx_dim_mul(n, size, onnx_dim_of(each[i]));
+  return split_projections(a, n->in[0].v, sizes, each);
 }
 
 // Queries see keys up to their own position, and no further back than the window.
@@ -412,16 +421,17 @@ bool onnx_lower_group_query_attention(onnx_node_t* n) {
   if (!a.v) return false;
   if (onnx_wants(n, 1)) n->out[1] = onnx_value(a.k, a.element);
   if (onnx_wants(n, 2)) n->out[2] = onnx_value(a.v, a.element);
-  int64_t heads = a.q->type->dims[1];
+  onnx_dim_t heads = onnx_dim(n, a.q, 1);
   a.k = onnx_repeat_heads(n, a.k, heads);
   a.v = a.k ? onnx_repeat_heads(n, a.v, heads) : NULL;
   if (!a.v || !score(&a)) return false;
   keep_window(&a, &cache);
   ir_value_t* sink = onnx_has(n, 11) ? onnx_cast(n, n->in[11], a.element).v : NULL;
   if (!sink && onnx_int(n, "smooth_softmax", 0) > 0) {
-    const ir_type_t* type = ir_type_tensor(n->ctx, a.q->type->element, 1, &heads);
-    sink = graph_splat_number(n->b, type, 0);
+    sink = onnx_broadcast_to(n, graph_scalar_constant(n->b, a.q->type->element, 0), 1, &heads);
   }
-  if (sink && (sink->type->rank != 1 || sink->type->dims[0] != heads)) return onnx_error(n, "the sink does not fit");
+  if (sink && sink->type->rank != 1) return onnx_error(n, "the sink does not fit");
+  onnx_dim_t given = sink ? onnx_dim_test(n, SCALAR_eq, onnx_dim(n, sink, 0), heads) : onnx_dim_of(1);
+  if (!onnx_require(n, given, "the sink does not fit")) return false;
   return add_bias(&a, 10) && finish(&a, sink);
 }

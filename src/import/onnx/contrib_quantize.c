@@ -269,12 +269,12 @@ static ir_value_t* unpack(onnx_node_t* n, ir_value_t* x, int64_t bits) {
   return onnx_reshape(n, x, rank, dims);
 }
 
-static ir_value_t* cut_last(onnx_node_t* n, ir_value_t* x, int64_t size) {
-  return onnx_part(n, x, x->type->rank - 1, (onnx_part_t){0, size, 1});
+static ir_value_t* cut_last(onnx_node_t* n, ir_value_t* x, onnx_dim_t size) {
+  return onnx_prefix(n, x, x->type->rank - 1, size);
 }
 
 // The values along `axis` repeated `block` times each, and cut to `size`.
-static ir_value_t* repeat_blocks(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t block, int64_t size) {
+static ir_value_t* repeat_blocks(onnx_node_t* n, ir_value_t* x, int64_t axis, int64_t block, onnx_dim_t size) {
   int32_t rank = x->type->rank;
   int64_t at[ONNX_MAX_RANK];
   onnx_dim_t wide[ONNX_MAX_RANK], joined[ONNX_MAX_RANK];
@@ -285,7 +285,7 @@ static ir_value_t* repeat_blocks(onnx_node_t* n, ir_value_t* x, int64_t axis, in
   wide[axis + 1] = onnx_dim_of(block);
   joined[axis] = onnx_dim_mul(n, joined[axis], wide[axis + 1]);
   x = onnx_broadcast_to(n, onnx_spread(n, x, rank + 1, at), rank + 1, wide);
-  return onnx_part(n, onnx_reshape(n, x, rank, joined), axis, (onnx_part_t){0, size, 1});
+  return onnx_prefix(n, onnx_reshape(n, x, rank, joined), axis, size);
 }
 
 typedef struct blocks_t {
@@ -299,11 +299,12 @@ static ir_value_t* block_parameter(onnx_node_t* n, const blocks_t* w, uint32_t i
                    packed[] = {onnx_dim_of(w->rows), onnx_dim_of(bytes)};
   onnx_value_t x = n->in[i];
   int64_t count = ir_type_count(x.v->type);
-  if (onnx_is_int(x) && x.element->width == 8 && count == w->rows * bytes) {
-    ir_value_t* y = cut_last(n, unpack(n, onnx_reshape(n, x.v, 2, packed), w->bits), blocks);
+  bool any = count == IR_DYNAMIC;
+  if (onnx_is_int(x) && x.element->width == 8 && (any || count == w->rows * bytes)) {
+    ir_value_t* y = cut_last(n, unpack(n, onnx_reshape(n, x.v, 2, packed), w->bits), onnx_dim_of(blocks));
     return graph_cast(n->b, y, element, false);
   }
-  if (count != w->rows * blocks) return onnx_error(n, "input %u does not fit the blocks", i), NULL;
+  if (!any && count != w->rows * blocks) return onnx_error(n, "input %u does not fit the blocks", i), NULL;
   return onnx_cast(n, onnx_value(onnx_reshape(n, x.v, 2, dims), x.element), element).v;
 }
 
@@ -319,17 +320,18 @@ bool onnx_lower_matmul_nbits(onnx_node_t* n) {
     return onnx_error(n, "block_size, N or K is out of range");
   if (onnx_has(n, 4)) return onnx_unsupported(n, "an order of the groups (g_idx) is not supported");
   int64_t blocks = (w.columns + w.block - 1) / w.block, bytes = w.block * w.bits / 8;
-  if (ir_type_count(n->in[1].v->type) != w.rows * blocks * bytes || n->in[1].element->width != 8)
+  int64_t given = ir_type_count(n->in[1].v->type);
+  if ((given != IR_DYNAMIC && given != w.rows * blocks * bytes) || n->in[1].element->width != 8)
     return onnx_error(n, "the weights do not fit block_size, N and K");
-  const onnx_dim_t packed[] = {onnx_dim_of(w.rows), onnx_dim_of(blocks * bytes)};
-  ir_value_t* weights = cut_last(n, unpack(n, onnx_reshape(n, n->in[1].v, 2, packed), w.bits), w.columns);
+  const onnx_dim_t packed[] = {onnx_dim_of(w.rows), onnx_dim_of(blocks * bytes)}, columns = onnx_dim_of(w.columns);
+  ir_value_t* weights = cut_last(n, unpack(n, onnx_reshape(n, n->in[1].v, 2, packed), w.bits), columns);
   ir_value_t* scale = block_parameter(n, &w, 2, element);
   if (!scale) return false;
   ir_value_t* zero = graph_splat_like(n->b, scale, (double)(1 << (w.bits - 1)));
   if (onnx_has(n, 3) && !(zero = block_parameter(n, &w, 3, element))) return false;
   weights = graph_cast(n->b, weights, element, false);
-  weights = graph_binary(n->b, SCALAR_sub, weights, repeat_blocks(n, zero, 1, w.block, w.columns));
-  weights = graph_binary(n->b, SCALAR_mul, weights, repeat_blocks(n, scale, 1, w.block, w.columns));
+  weights = graph_binary(n->b, SCALAR_sub, weights, repeat_blocks(n, zero, 1, w.block, columns));
+  weights = graph_binary(n->b, SCALAR_mul, weights, repeat_blocks(n, scale, 1, w.block, columns));
   static const int64_t perm[] = {1, 0};
   weights = graph_transpose(n->b, weights, perm);
   ir_value_t* y = onnx_matmul(n, n->in[0].v, weights, (graph_contract_t){0}, n->in[0].v->type->element);
@@ -352,16 +354,19 @@ bool onnx_lower_gather_block_quantized(onnx_node_t* n) {
   ir_value_t* x = is_bytes ? unpack(n, data.v, bits) : onnx_cast(n, data, ir_type_integer(n->ctx, 32, IR_SIGNED)).v;
   ir_value_t *scale = n->in[2].v, *zero = onnx_has(n, 3) ? n->in[3].v : NULL;
   if (zero) zero = is_bytes ? unpack(n, zero, bits) : onnx_cast(n, n->in[3], ir_type_integer(n->ctx, 32, IR_SIGNED)).v;
-  fits = fits && ir_type_is_static(x->type) && scale->type->rank == rank && (!zero || zero->type->rank == rank);
-  for (int32_t i = 0; fits && i < rank; ++i) {
-    int64_t wanted = i == along ? (x->type->dims[i] + block - 1) / block : x->type->dims[i];
-    fits = scale->type->dims[i] == wanted && (!zero || zero->type->dims[i] >= wanted);
-  }
+  fits = fits && scale->type->rank == rank && (!zero || zero->type->rank == rank);
   if (!fits) return onnx_error(n, "data, scales and zero points do not fit each other");
-  int64_t size = x->type->dims[along];
+  for (int32_t i = 0; i < rank; ++i) {
+    onnx_dim_t wanted = onnx_dim(n, x, i);
+    if (i == along) wanted = onnx_dim_ceil_div(n, wanted, onnx_dim_of(block));
+    onnx_dim_t same = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, scale, i), wanted);
+    if (zero) same = onnx_flag_and(n, same, onnx_dim_test(n, SCALAR_ge, onnx_dim(n, zero, i), wanted));
+    if (!onnx_require(n, same, "data, scales and zero points do not fit each other")) return false;
+  }
+  onnx_dim_t size = onnx_dim(n, x, (int32_t)along);
   x = graph_cast(n->b, x, element, false);
   if (zero) {
-    zero = graph_cast(n->b, cut_last(n, zero, scale->type->dims[rank - 1]), element, false);
+    zero = graph_cast(n->b, cut_last(n, zero, onnx_dim(n, scale, rank - 1)), element, false);
     x = graph_binary(n->b, SCALAR_sub, x, repeat_blocks(n, zero, along, block, size));
   } else if (is_bytes) {
     x = onnx_binary_number(n, SCALAR_sub, x, (double)(1 << (bits - 1)));

@@ -51,14 +51,16 @@ bool onnx_lower_flex_attention(onnx_node_t* n) {
   }
   const ir_type_t *element = n->in[0].element, *wide = softmax_type(n);
   if (!wide) return false;
-  int64_t heads = onnx_dim_size(n->in[0], 1), depth = onnx_dim_size(n->in[0], 3);
-  if (depth == IR_DYNAMIC && !onnx_attr(n, "scale")) return onnx_unsupported(n, "the head size must be static");
-  double scale = sqrt(onnx_float(n, "scale", depth > 0 ? 1 / sqrt((double)depth) : 1));
+  onnx_dim_t heads = onnx_dim(n, n->in[0].v, 1);
+  bool given = onnx_attr(n, "scale") != NULL;
+  double scale = sqrt(onnx_float(n, "scale", 1));
   ir_value_t* k = onnx_repeat_heads(n, n->in[1].v, heads);
   ir_value_t* v = k ? onnx_repeat_heads(n, n->in[2].v, heads) : NULL;
   if (!v) return false;
-  ir_value_t* scores = onnx_contract_heads(n, onnx_binary_number(n, SCALAR_mul, n->in[0].v, scale),
-                                           onnx_binary_number(n, SCALAR_mul, k, scale), 3);
+  ir_value_t* q = n->in[0].v;
+  q = given ? onnx_binary_number(n, SCALAR_mul, q, scale) : onnx_scale_heads(n, q, true);
+  k = given ? onnx_binary_number(n, SCALAR_mul, k, scale) : onnx_scale_heads(n, k, true);
+  ir_value_t* scores = onnx_contract_heads(n, q, k, 3);
   if (!scores) return false;
   scores = modify(n, "score_mod", onnx_cast(n, onnx_value(scores, element), wide).v, wide);
   ir_value_t* weights = scores ? modify(n, "prob_mod", onnx_softmax(n, scores, 3), wide) : NULL;

@@ -91,15 +91,32 @@ bool onnx_lower_gather_elements(onnx_node_t* n) {
   return onnx_return(n, onnx_gather_elements(n, n->in[0].v, n->in[1].v, axis), n->in[0].element);
 }
 
+// How many coordinates each entry of the indices has: their last size, or what ranks say.
+static bool read_depth(onnx_node_t* n, int64_t by_ranks, ir_value_t** indices, int64_t* depth) {
+  int32_t last = (*indices)->type->rank - 1;
+  *depth = (*indices)->type->dims[last];
+  if (*depth != IR_DYNAMIC) return true;
+  if (by_ranks < 1 || by_ranks > onnx_rank(n->in[0])) {
+    return onnx_unsupported(n,
+                            "the indices' last size is that of a place: give it in the model, or declare the rank of "
+                            "the result");
+  }
+  *depth = by_ranks;
+  return (*indices = onnx_sized(n, *indices, last, by_ranks)) != NULL;
+}
+
 // The last dim of indices holds coordinates of the dims behind the batch dims.
 bool onnx_lower_gather_nd(onnx_node_t* n) {
   ir_value_t *x = n->in[0].v, *indices = n->in[1].v;
-  const ir_type_t *xt = x->type, *it = indices->type;
-  int64_t batch = onnx_int(n, "batch_dims", 0), dims[2 * ONNX_MAX_RANK], sizes[ONNX_MAX_RANK];
+  int64_t batch = onnx_int(n, "batch_dims", 0), dims[2 * ONNX_MAX_RANK], sizes[ONNX_MAX_RANK], depth, by_ranks = -1;
   if (!check_indices(n, 1) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK) || !onnx_check_rank(n, 1, 1, ONNX_MAX_RANK))
     return false;
-  int64_t depth = it->dims[it->rank - 1];
-  if (batch < 0 || batch >= it->rank || depth == IR_DYNAMIC || depth < 1 || batch + depth > xt->rank) {
+  if (onnx_declared_rank(n, 0) >= 0) {
+    by_ranks = (int64_t)x->type->rank + indices->type->rank - 1 - batch - onnx_declared_rank(n, 0);
+  }
+  if (!read_depth(n, by_ranks, &indices, &depth)) return false;
+  const ir_type_t *xt = x->type, *it = indices->type;
+  if (batch < 0 || batch >= it->rank || depth < 1 || batch + depth > xt->rank) {
     return onnx_error(n, "batch_dims and the size of the indices' last dimension do not fit");
   }
   numbers_t d = {.vector_dim = it->rank - 1};
@@ -185,12 +202,14 @@ bool onnx_lower_scatter_elements(onnx_node_t* n) {
 
 bool onnx_lower_scatter_nd(onnx_node_t* n) {
   ir_value_t *x = n->in[0].v, *indices = n->in[1].v, *updates = n->in[2].v;
-  const ir_type_t *xt = x->type, *it = indices->type, *ut = updates->type;
   const char* kind = scatter_kind(n);
+  int64_t depth;
   if (!kind || !check_indices(n, 1) || !onnx_check_same_element(n, 0, 2)) return false;
   if (!onnx_check_rank(n, 0, 1, ONNX_MAX_RANK) || !onnx_check_rank(n, 1, 1, ONNX_MAX_RANK)) return false;
-  int64_t depth = it->dims[it->rank - 1];
-  if (depth == IR_DYNAMIC || depth < 1 || depth > xt->rank || ut->rank != it->rank - 1 + xt->rank - depth) {
+  int64_t by_ranks = (int64_t)x->type->rank + indices->type->rank - 1 - updates->type->rank;
+  if (!read_depth(n, by_ranks, &indices, &depth)) return false;
+  const ir_type_t *xt = x->type, *it = indices->type, *ut = updates->type;
+  if (depth < 1 || depth > xt->rank || ut->rank != it->rank - 1 + xt->rank - depth) {
     return onnx_error(n, "the shapes of indices and updates do not fit the input");
   }
   numbers_t d = {.vector_dim = it->rank - 1};
@@ -242,31 +261,33 @@ bool onnx_lower_one_hot(onnx_node_t* n) {
 // Writes each batch entry's update into a cache along `axis`, from that entry's index on; circular: modulo its size.
 bool onnx_lower_tensor_scatter(onnx_node_t* n) {
   ir_value_t *x = n->in[0].v, *update = n->in[1].v;
-  int64_t axis = onnx_int(n, "axis", -2), rank = x->type->rank, batch = 0, dims[3];
+  int64_t axis = onnx_int(n, "axis", -2), rank = x->type->rank, batch = 0;
   const char* mode = onnx_string(n, "mode", "linear");
   if (strcmp(mode, "linear") != 0 && strcmp(mode, "circular") != 0) return onnx_error(n, "mode '%s' is unknown", mode);
   if (!onnx_check_same_element(n, 0, 1) || !onnx_check_axis(n, &axis, (int32_t)rank)) return false;
-  if (update->type->rank != rank || axis == 0 || !ir_type_is_static(update->type) || !ir_type_is_static(x->type)) {
-    return onnx_unsupported(n, "needs static shapes of equal rank and an axis behind the batch");
-  }
+  if (update->type->rank != rank || axis == 0) return onnx_error(n, "needs equal ranks and an axis behind the batch");
   numbers_t d = {
       .collapsed = {axis}, .collapsed_count = 1, .batch = {0}, .batch_count = 1, .map = {axis}, .map_count = 1};
-  for (int64_t i = 1; i < rank; ++i) {
-    if (i != axis && x->type->dims[i] != update->type->dims[i]) return onnx_error(n, "the update does not fit");
-    if (i != axis) d.offset[d.offset_count++] = i;
+  for (int32_t i = 0; i < rank; ++i) {
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, x, i), onnx_dim(n, update, i));
+    if (i == axis) fits = onnx_dim_test(n, SCALAR_le, onnx_dim(n, update, i), onnx_dim(n, x, i));
+    if (!onnx_require(n, fits, "the update does not fit")) return false;
+    if (i && i != axis) d.offset[d.offset_count++] = i;
   }
-  if (x->type->dims[0] != update->type->dims[0]) return onnx_error(n, "the batch sizes differ");
-  dims[0] = x->type->dims[0], dims[1] = update->type->dims[axis], dims[2] = 1;
+  const onnx_dim_t dims[] = {onnx_dim(n, x, 0), onnx_dim(n, update, (int32_t)axis), onnx_dim_of(1)};
   d.vector_dim = 2;
-  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 3, dims);
-  ir_value_t* places = graph_iota(n->b, type, 1, NULL);
+  ir_value_t* places = onnx_numbers(n, 3, dims, 1);
   if (onnx_has(n, 2)) {
-    if (!onnx_check_rank(n, 2, 1, 1) || onnx_dim_size(n->in[2], 0) != dims[0])
-      return onnx_error(n, "write_indices do not fit");
+    if (!onnx_check_rank(n, 2, 1, 1)) return false;
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, n->in[2].v, 0), dims[0]);
+    if (!onnx_require(n, fits, "write_indices do not fit")) return false;
     ir_value_t* first = onnx_cast(n, n->in[2], onnx_si64(n->ctx)).v;
     places = graph_binary(n->b, SCALAR_add, places, onnx_broadcast_as(n, first, places, &batch));
   }
-  if (mode[0] == 'c') places = onnx_binary_number(n, SCALAR_rem, places, (double)x->type->dims[axis]);
+  if (mode[0] == 'c') {
+    onnx_dim_t size = onnx_dim_max(n, onnx_dim(n, x, (int32_t)axis), onnx_dim_of(1));
+    places = graph_binary(n->b, SCALAR_rem, places, onnx_dim_like(n, size, places));
+  }
   return onnx_return(n, build_scatter(n, x, places, update, &d, "set"), n->in[0].element);
 }
 

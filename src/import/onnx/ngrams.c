@@ -4,6 +4,7 @@
 
 #include "import/onnx/ml.h"
 #include "import/onnx/names.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/strings.h"
 
@@ -13,7 +14,8 @@ typedef struct ngrams_t {
   onnx_node_t* n;
   int64_t shortest, longest, skips, columns;
   const ir_attr_t *pool, *starts, *indexes, *weights;  // lists
-  ir_value_t* x;                                       // [rows, length], i64
+  ir_value_t* x;                                       // [rows, length or more], i64
+  onnx_dim_t length;
 } ngrams_t;
 
 static const ir_attr_t* read_ints(onnx_node_t* n, const char* name) {
@@ -94,13 +96,16 @@ static ir_value_t* pool_items(ngrams_t* g, const pool_part_t* part, int64_t leng
 static ir_value_t* count_windows(ngrams_t* g, const pool_part_t* part, int64_t length, int64_t gap) {
   onnx_node_t* n = g->n;
   static const int64_t of_window[] = {0, 1};
-  int64_t windows = g->x->type->dims[1] - (length - 1) * gap, middle = 1;
+  const int64_t middle = 1;
   ir_value_t* same = NULL;
-  if (windows < 1) return NULL;
-  const onnx_dim_t dims[] = {onnx_dim(n, g->x, 0), onnx_dim_of(windows), onnx_dim_of(part->count)};
+  onnx_dim_t windows = onnx_dim_sub(n, g->length, onnx_dim_of((length - 1) * gap));
+  windows = onnx_dim_max(n, windows, onnx_dim_of(0));
+  if (windows.size == 0) return NULL;
+  const onnx_dim_t dims[] = {onnx_dim(n, g->x, 0), windows, onnx_dim_of(part->count)};
   for (int64_t i = 0; i < length; ++i) {
     ir_value_t* items = onnx_broadcast_to(n, pool_items(g, part, length, i), 3, dims);
-    ir_value_t* x = onnx_broadcast_as(n, onnx_part(n, g->x, 1, (onnx_part_t){i * gap, windows, 1}), items, of_window);
+    onnx_range_t range = {onnx_dim_of(i * gap), windows, onnx_dim_of(1)};
+    ir_value_t* x = onnx_broadcast_as(n, onnx_span(n, g->x, 1, range), items, of_window);
     ir_value_t* equal = graph_binary(n->b, SCALAR_eq, x, items);
     same = same ? graph_binary(n->b, SCALAR_and, same, equal) : equal;
   }
@@ -156,10 +161,14 @@ bool onnx_lower_tf_idf(onnx_node_t* n) {
   if (strings && !keys) return false;
   x = strings ? onnx_find_key(n, n->in[0], keys) : onnx_cast(n, n->in[0], onnx_si64(n->ctx)).v;
   int32_t rank = x->type->rank;
-  if (x->type->dims[rank - 1] == IR_DYNAMIC) return onnx_unsupported(n, "the length of the sequence must be static");
   const onnx_dim_t dims[] = {rank == 2 ? onnx_dim(n, x, 0) : onnx_dim_of(1), onnx_dim(n, x, rank - 1)};
   const onnx_dim_t out[] = {dims[0], onnx_dim_of(g.columns)};
   g.x = onnx_reshape(n, x, 2, dims);
+  g.length = dims[1];
+  if (!onnx_dim_known(g.length)) {  // room for windows that begin behind the end, of which there are none
+    const int64_t none[] = {0, 0}, room[] = {0, g.longest * (g.skips + 1)};
+    g.x = graph_pad(n->b, g.x, NULL, none, room, NULL, NULL);
+  }
   ir_value_t* sum = NULL;
   for (int64_t length = g.shortest; length <= g.longest; ++length) {
     if (!count_length(&g, length, &sum)) return false;

@@ -53,13 +53,16 @@ bool onnx_lower_batch_norm(onnx_node_t* n) {
   onnx_value_t x = n->in[0];
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, ONNX_MAX_RANK)) return false;
   ir_value_t* v[5];
+  int64_t channels = onnx_dim_size(x, 1);
   for (uint32_t i = 1; i < 5; ++i) {
     if (!onnx_check_float(n, i) || !onnx_check_rank(n, i, 1, 1)) return false;
     v[i] = onnx_cast(n, n->in[i], x.element).v;
-    if (v[i]->type != v[1]->type) return onnx_error(n, "scale, bias, mean and variance differ in shape");
+    if (channels == IR_DYNAMIC) channels = v[i]->type->dims[0];
   }
-  int64_t channels = v[1]->type->dims[0];
   if (channels != IR_DYNAMIC && !(x.v = onnx_sized(n, x.v, 1, channels))) return false;
+  for (uint32_t i = 1; i < 5 && channels != IR_DYNAMIC; ++i) {
+    if (!(v[i] = onnx_sized(n, v[i], 0, channels))) return false;
+  }
   if (onnx_int(n, "training_mode", 0) && !batch_statistics(n, x.v, v)) return false;
   ir_value_t* scale = mul(n, v[1], inverse_root(n, v[4], onnx_float(n, "epsilon", 1e-5f)));
   ir_value_t* bias = sub(n, v[2], mul(n, v[3], scale));

@@ -78,6 +78,8 @@ typedef struct onnx_bounds_t {
 } onnx_bounds_t;
 // x with that range of each dimension (slice_ops.c); the ranges are changed.
 ir_value_t* onnx_take_ranges(onnx_node_t* n, ir_value_t* x, onnx_range_t* ranges);
+// x with that range of one dimension.
+ir_value_t* onnx_span(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_range_t range);
 // x with that many zeros in front of and behind each dimension, or as many elements less (pad.c). NULL after a
 // diagnostic.
 ir_value_t* onnx_pad(onnx_node_t* n, ir_value_t* x, const onnx_dim_t* low, const onnx_dim_t* high);

@@ -117,15 +117,16 @@ bool onnx_lower_multinomial(onnx_node_t* n) {
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, 2)) return false;
   const ir_type_t* element = drawn_type(n, ir_type_integer(n->ctx, 32, IR_SIGNED));
   if (!element || samples < 0) return element && onnx_error(n, "sample_size is negative");
-  int64_t classes = onnx_dim_size(n->in[0], 1);
-  if (classes == IR_DYNAMIC || classes < 1) return onnx_unsupported(n, "the number of classes must be static");
+  onnx_dim_t classes = onnx_dim(n, n->in[0].v, 1), one = onnx_dim_of(1);
+  if (!onnx_require(n, onnx_dim_test(n, SCALAR_ge, classes, one), "there are no classes")) return false;
+  classes = onnx_dim_sub(n, classes, one);  // the last ends at 1, whatever rounding makes of it
   ir_value_t* p = onnx_softmax(n, onnx_cast(n, n->in[0], onnx_f32(n->ctx)).v, 1);
   ir_named_attr_t attrs[] = {{"axis", ir_attr_i64(n->ctx, 1)}, {"kind", ir_attr_cstring(n->ctx, "add")}};
   p = graph_build(n->b, GRAPH_SCAN, &p, 1, p->type, attrs, 2);
-  p = onnx_part(n, p, 1, (onnx_part_t){0, classes - 1, 1});  // the last is 1, whatever rounding makes of it
+  p = onnx_prefix(n, p, 1, classes);
   draw_t d = {.rank = 2, .dims = {onnx_dim(n, n->in[0].v, 0), onnx_dim_of(samples)}};
   draw_uniform(n, &d, u);
-  const onnx_dim_t dims[] = {d.dims[0], d.dims[1], onnx_dim_of(classes - 1)};
+  const onnx_dim_t dims[] = {d.dims[0], d.dims[1], classes};
   p = onnx_broadcast_to(n, onnx_spread(n, p, 3, of_class), 3, dims);
   ir_value_t* below = graph_binary(n->b, SCALAR_le, p, onnx_broadcast_as(n, u[0], p, of_sample));
   ir_value_t* y = graph_reduce(n->b, graph_cast(n->b, below, ir_type_int(n->ctx, 64), true), &last, 1, "add");

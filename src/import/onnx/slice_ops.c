@@ -141,6 +141,15 @@ ir_value_t* onnx_take_ranges(onnx_node_t* n, ir_value_t* x, onnx_range_t* ranges
   return slice_ranges(n, graph_reverse(n->b, x, reversed, count), ranges);
 }
 
+ir_value_t* onnx_span(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_range_t range) {
+  onnx_range_t ranges[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    ranges[i] = (onnx_range_t){onnx_dim_of(0), onnx_dim(n, x, i), onnx_dim_of(1)};
+  }
+  ranges[axis] = range;
+  return onnx_take_ranges(n, x, ranges);
+}
+
 // What each axis asks for, by dimension; axes may be known at run time only.
 static bool spread_bounds(onnx_node_t* n, const onnx_bounds_t* given, onnx_dim_t count, onnx_bounds_t* out) {
   onnx_axes_t axes;

@@ -4,6 +4,7 @@
 
 #include "import/onnx/loops.h"
 #include "import/onnx/ml.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 static ir_value_t* add(onnx_node_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_add, x, y); }
@@ -36,6 +37,8 @@ static ir_value_t* svm_kernel(onnx_node_t* n, ir_value_t* x, ir_value_t* v) {
   return onnx_error(n, "kernel_type '%s' is none of LINEAR, POLY, RBF, SIGMOID", type), NULL;
 }
 
+static int64_t length_of(const ir_attr_t* list) { return list ? ir_type_count(list->type) : 0; }
+
 bool onnx_lower_svm_regressor(onnx_node_t* n) {
   ir_value_t *x = onnx_feature_rows(n), *scores;
   int64_t supports = onnx_int(n, "n_supports", 0), features = x ? x->type->dims[1] : 0, one = 1;
@@ -44,6 +47,9 @@ bool onnx_lower_svm_regressor(onnx_node_t* n) {
   const ir_attr_t *rho = onnx_number_list(n, "rho", element),
                   *coefficients = onnx_number_list(n, "coefficients", element);
   const ir_attr_t* vectors = onnx_number_list(n, "support_vectors", element);
+  int64_t own = length_of(supports > 0 ? vectors : coefficients) / (supports > 0 ? supports : 1);
+  if (features == IR_DYNAMIC && own > 0 && (x = onnx_sized(n, x, 1, own))) features = own;
+  if (!x) return false;
   int64_t columns = supports > 0 ? supports : features;
   bool fits = rho && ir_type_count(rho->type) > 0 && coefficients && features != IR_DYNAMIC &&
               ir_type_count(coefficients->type) == columns;
@@ -78,8 +84,6 @@ typedef struct svc_t {
   int64_t *winner, *loser;  // classes of each pair, in order
 } svc_t;
 
-static int64_t length_of(const ir_attr_t* list) { return list ? ir_type_count(list->type) : 0; }
-
 static bool read_classes(onnx_node_t* n, svc_t* s) {
   arena_t* arena = ir_context_arena(n->ctx);
   uint32_t given;
@@ -100,9 +104,9 @@ static bool read_classes(onnx_node_t* n, svc_t* s) {
 
 enum { MAX_CLASSES = 4096 };
 
-static bool read_svc(onnx_node_t* n, ir_value_t* x, svc_t* s) {
-  s->element = x->type->element;
-  s->features = x->type->dims[1];
+static bool read_svc(onnx_node_t* n, ir_value_t** x, svc_t* s) {
+  s->element = (*x)->type->element;
+  s->features = (*x)->type->dims[1];
   s->labels = onnx_class_labels(n, "classlabels_ints", "classlabels_strings", &s->classes);
   s->pairs = s->classes * (s->classes - 1) / 2;
   if (!s->labels.v) return false;
@@ -112,6 +116,11 @@ static bool read_svc(onnx_node_t* n, ir_value_t* x, svc_t* s) {
   s->coefficients = onnx_number_list(n, "coefficients", s->element);
   s->vectors = onnx_number_list(n, "support_vectors", s->element);
   s->prob_a = onnx_number_list(n, "prob_a", s->element), s->prob_b = onnx_number_list(n, "prob_b", s->element);
+  int64_t own = s->supports ? length_of(s->vectors) / s->supports : length_of(s->coefficients) / s->classes;
+  if (s->features == IR_DYNAMIC && own > 0) {
+    if (!(*x = onnx_sized(n, *x, 1, own))) return false;
+    s->features = own;
+  }
   bool fits = length_of(s->rho) >= (s->supports ? s->pairs : 1);
   if (s->supports) {
     fits = fits && length_of(s->coefficients) == (s->classes - 1) * s->supports &&
@@ -276,7 +285,7 @@ static ir_value_t* estimate_classes(onnx_node_t* n, const svc_t* s, ir_value_t* 
 bool onnx_lower_svm_classifier(onnx_node_t* n) {
   svc_t s = {0};
   ir_value_t *x = onnx_feature_rows(n), *scores, *votes;
-  if (!x || !read_svc(n, x, &s)) return false;
+  if (!x || !read_svc(n, &x, &s)) return false;
   if (s.supports) {
     if (s.classes < 2) return onnx_error(n, "support vectors need two classes or more");
     if (!(scores = pair_scores(n, &s, x))) return false;

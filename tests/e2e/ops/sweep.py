@@ -68,7 +68,7 @@ def peers_results(subject, model, arrays):
 def evaluate(options, folder, arrays, templates):
     command = [options.evaluator, folder / "model.onnx", folder / "y"]
     for name, array in arrays.items():
-        np.save(folder / f"{name}.npy", array.astype("U") if array.dtype == object else array)
+        np.save(folder / f"{name}.npy", case.points_of(array) if array.dtype == object else array)
         command.append(folder / f"{name}.npy")
     result = run.call([str(word) for word in command])
     if result.returncode != 0:
