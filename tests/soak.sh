@@ -32,8 +32,8 @@ parameters() {
   $python benchmarks/parameters.py --tools "$build/tools" --width 8192 --external --rounds 1 --most-memory 50
 }
 
-# Operators with random attributes, against ONNX Runtime and ONNX's reference: what they become, and a tenth compiled; and
-# all cases of the tables with models that know less of their operands.
+# Operators with random attributes, against ONNX Runtime and ONNX's reference: what they become, and a tenth compiled;
+# and all cases of the tables with models that know less of their operands.
 sweep() {
   local count=${SWEEP_COUNT:-200} less
   side_by_side sweep <<END

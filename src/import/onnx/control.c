@@ -103,7 +103,7 @@ static const ir_type_t* join_types(onnx_node_t* n, uint32_t i, const ir_type_t* 
   }
   if (same && a->rank != b->rank && (declared == a->rank || declared == b->rank)) return declared == a->rank ? a : b;
   onnx_unsupported(n, "result %u differs in %s between the branches%s", i, same ? "rank" : "element type",
-                   same ? "; the program must declare its shape" : "");
+                   same ? "; the model must declare its shape (value_info, or an output's)" : "");
   return NULL;
 }
 
