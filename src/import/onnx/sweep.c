@@ -116,8 +116,8 @@ static int64_t most_extra(const onnx_sweep_t* s, uint32_t i) {
   return extra > 0 ? extra : 0;
 }
 
-static bool result_sizes(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
-  bool ceil_mode = onnx_int(n, "ceil_mode", 0) != 0;
+static bool result_sizes(onnx_node_t* n, ir_value_t* x, bool pools, onnx_sweep_t* s) {
+  bool ceil_mode = pools && onnx_int(n, "ceil_mode", 0) != 0;
   for (uint32_t i = 0; i < s->spatial; ++i) {
     int64_t size = x->type->dims[2 + i];
     s->extra[i] = 0;
@@ -128,8 +128,14 @@ static bool result_sizes(onnx_node_t* n, ir_value_t* x, onnx_sweep_t* s) {
     }
     if (size > INT64_MAX / 4) return onnx_error(n, "the input is too large");
     int64_t room = size + s->pad_low[i] + s->pad_high[i] - extent(s, i);
-    if (room < 0 && !ceil_mode) return onnx_error(n, "the kernel is larger than the padded input");
-    if (room < 0) room = 0;
+    if (room < 0 && (!ceil_mode || room <= -s->strides[i]))
+      return onnx_error(n, "the kernel is larger than the padded input");
+    if (room < 0) {  // one window, which is larger than what there is: as far as that goes
+      s->strides[i] = extent(s, i) + room;
+      s->kernel[i] = (s->strides[i] - 1) / s->dilations[i] + 1;
+      s->out[i] = 1;
+      continue;
+    }
     s->out[i] = room / s->strides[i] + 1;
     bool partial = ceil_mode && room % s->strides[i] != 0 && s->out[i] * s->strides[i] < size + s->pad_low[i];
     if (!partial) continue;
@@ -169,7 +175,7 @@ static bool read_steps(onnx_node_t* n, ir_value_t* x, ir_value_t** w, onnx_sweep
 }
 
 bool onnx_read_sweep(onnx_node_t* n, ir_value_t* x, ir_value_t** w, onnx_sweep_t* s) {
-  return read_steps(n, x, w, s) && read_pads(n, x, s) && result_sizes(n, x, s);
+  return read_steps(n, x, w, s) && read_pads(n, x, s) && result_sizes(n, x, !w, s);
 }
 
 bool onnx_read_transposed_sweep(onnx_node_t* n, ir_value_t* x, ir_value_t** w, onnx_sweep_t* s) {

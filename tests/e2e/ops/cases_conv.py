@@ -151,6 +151,8 @@ POOL = [
     ("2x2", (1, 3, 8, 8), {"kernel_shape": [2, 2], "strides": [2, 2]}),
     ("3x3-pad", (1, 3, 8, 8), {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}),
     ("3x3-stride1", (1, 3, 8, 8), {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}),
+    ("ceil-larger", (2, 3, 5, 4), {"kernel_shape": [9, 2000], "strides": [9, 1998], "ceil_mode": 1}),
+    ("ceil-larger-padded", (2, 3, 5, 4), {"kernel_shape": [9, 7], "strides": [9, 6], "pads": [1, 0, 1, 1], "ceil_mode": 1}),
     ("ceil", (1, 3, 8, 8), {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}),
     ("same-upper", (1, 3, 7, 7), {"kernel_shape": [2, 2], "strides": [2, 2], "auto_pad": "SAME_UPPER"}),
     ("same-lower", (1, 3, 7, 7), {"kernel_shape": [2, 2], "strides": [2, 2], "auto_pad": "SAME_LOWER"}),
