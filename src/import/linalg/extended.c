@@ -1,14 +1,10 @@
-// iree_linalg_ext: scans, sorts, gathers, scatters and attention as programs hand them to a compiler.
+// iree_linalg_ext: scans, sorts, gathers and scatters as programs hand them to a compiler.
 #include <string.h>
 
 #include "dialects/linalg_ext.h"
 #include "import/linalg/ops.h"
 
-typedef struct sides_t {
-  uint32_t ins, outs;
-} sides_t;
-
-static bool read_sides(lower_op_t* n, uint32_t least, uint32_t most, uint32_t outs, sides_t* s) {
+bool ext_read_sides(lower_op_t* n, uint32_t least, uint32_t most, uint32_t outs, ext_sides_t* s) {
   if (!linalg_read_segments(n, &s->ins, &s->outs)) return false;
   bool fits = s->ins >= least && s->ins <= most && (!outs || s->outs == outs);
   return fits || lower_unsupported(n, "%u to %u ins are, and %u outs", least, most, outs);
@@ -21,7 +17,7 @@ static bool read_axis(lower_op_t* n, const ir_value_t* x, int64_t* axis) {
   return lower_error(n, "dimension %lld is out of range", (long long)*axis);
 }
 
-static bool check_body(lower_op_t* n, uint32_t args) {
+bool ext_check_body(lower_op_t* n, uint32_t args) {
   const ir_block_t* block = n->op->regions[0].first;
   bool fits = block && !block->next && block->arg_count == args && block->last && block->last->operand_count == 1;
   return fits || lower_error(n, "needs a body of one block with %u arguments and one result", args);
@@ -52,11 +48,10 @@ static void body_end(lower_op_t* n, const body_t* body, ir_value_t* const* value
   *n->b = body->outside;
 }
 
-// What the op's own body gives for these; numbers are tensors there. NULL after a diagnostic.
-static ir_value_t* run_body(lower_op_t* n, ir_value_t* const* values, uint32_t count) {
+ir_value_t* ext_run_body(lower_op_t* n, ir_value_t* const* values, uint32_t count) {
   lower_value_t args[8] = {{0}}, *results;
   uint32_t result_count;
-  if (count > 8 || !check_body(n, count)) return NULL;
+  if (count > 8 || !ext_check_body(n, count)) return NULL;
   for (uint32_t i = 0; i < count; ++i) args[i].v = values[i];
   ++n->l->whole;
   bool ok = lower_block(n->l, n->op->regions[0].first, args, &results, &result_count);
@@ -101,16 +96,16 @@ static ir_op_t* build_sort(lower_op_t* n, ir_value_t* const* operands, uint32_t 
                                                   .region_count = 1});
   body_t body = body_begin(n, sort, scalars, 2 * count);
   for (uint32_t i = 0; i < 2 * keys; ++i) compared[i] = body.block->args[i];
-  ir_value_t* flag = run_body(n, compared, 2 * keys);
+  ir_value_t* flag = ext_run_body(n, compared, 2 * keys);
   if (!is_flag(n, flag)) return NULL;
   body_end(n, &body, &flag, 1);
   return sort;
 }
 
 static bool ext_sort(lower_op_t* n) {
-  sides_t s;
+  ext_sides_t s;
   int64_t axis;
-  if (!read_sides(n, 0, 0, 0, &s) || !read_axis(n, n->in[0], &axis) || !same_shapes(n, n->in, s.outs)) return false;
+  if (!ext_read_sides(n, 0, 0, 0, &s) || !read_axis(n, n->in[0], &axis) || !same_shapes(n, n->in, s.outs)) return false;
   ir_op_t* sort = build_sort(n, n->in, s.outs, s.outs, axis);
   for (uint32_t i = 0; sort && i < s.outs; ++i) n->out[i].v = ir_result(sort, i);
   return sort != NULL;
@@ -118,9 +113,9 @@ static bool ext_sort(lower_op_t* n) {
 
 // The best of what the outs hold and of the ins: all in order, then the first ones.
 static bool ext_topk(lower_op_t* n) {
-  sides_t s;
+  ext_sides_t s;
   int64_t axis, offsets[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
-  if (!read_sides(n, 1, 2, 0, &s)) return false;
+  if (!ext_read_sides(n, 1, 2, 0, &s)) return false;
   if (s.outs > 2) return lower_unsupported(n, "one or two outs are");
   ir_value_t *values = n->in[0], *places = s.ins == 2 ? n->in[1] : NULL, *sorted[2];
   if (!read_axis(n, values, &axis) || !same_shapes(n, n->in, n->op->operand_count)) return false;
@@ -185,9 +180,9 @@ static ir_op_t* build_nest(lower_op_t* n, ir_value_t* const* operands, int64_t a
 }
 
 static bool ext_arg_compare(lower_op_t* n) {
-  sides_t s;
+  ext_sides_t s;
   int64_t axis;
-  if (!read_sides(n, 1, 2, 2, &s) || !read_axis(n, n->in[0], &axis)) return false;
+  if (!ext_read_sides(n, 1, 2, 2, &s) || !read_axis(n, n->in[0], &axis)) return false;
   bool has_base = s.ins == 2 && !ir_type_is_tensor(n->in[1]->type);
   ir_value_t* operands[4] = {n->in[0], s.ins == 2 && !has_base ? n->in[1] : NULL, n->in[s.ins], n->in[s.ins + 1]};
   const ir_type_t* index = operands[3]->type->element;
@@ -200,7 +195,7 @@ static bool ext_arg_compare(lower_op_t* n) {
   const ir_type_t* types[4] = {operands[0]->type, operands[1]->type, operands[2]->type, operands[3]->type};
   body_t body = body_begin(n, nest, types, 4);
   ir_value_t** args = body.block->args;
-  ir_value_t* flag = run_body(n, (ir_value_t*[]){args[0], args[2]}, 2);
+  ir_value_t* flag = ext_run_body(n, (ir_value_t*[]){args[0], args[2]}, 2);
   if (!is_flag(n, flag)) return false;
   ir_value_t* better[2] = {graph_select(n->b, flag, args[0], args[2]), graph_select(n->b, flag, args[1], args[3])};
   body_end(n, &body, better, 2);
@@ -244,9 +239,9 @@ static ir_value_t* last_slice(lower_op_t* n, ir_value_t* x, int64_t axis) {
 
 // An inclusive scan begins with the first element, an exclusive one with the accumulator; that holds the last result.
 static bool ext_scan(lower_op_t* n) {
-  sides_t s;
+  ext_sides_t s;
   int64_t axis;
-  if (!read_sides(n, 1, 1, 2, &s) || !read_axis(n, n->in[0], &axis) || !check_body(n, 2)) return false;
+  if (!ext_read_sides(n, 1, 1, 2, &s) || !read_axis(n, n->in[0], &axis) || !ext_check_body(n, 2)) return false;
   ir_value_t *x = n->in[0], *start = n->in[2];
   const char* kind = body_kind(n);
   bool inclusive = ir_op_int(n->op, "inclusive", 0) != 0 || ir_op_flag(n->op, "inclusive");
@@ -317,7 +312,7 @@ static ir_value_t* spread_mask(lower_op_t* n, ir_value_t* mask, ir_value_t* like
   return graph_broadcast(n->b, mask, ir_type_with_element(n->ctx, like->type, flag), dims, dynamic);
 }
 
-static bool check_mask(lower_op_t* n, const sides_t* sides, const places_t* s) {
+static bool check_mask(lower_op_t* n, const ext_sides_t* sides, const places_t* s) {
   if (sides->ins < 3) return true;
   const ir_type_t *mask = n->in[2]->type, *indices = n->in[1]->type;
   bool fits = mask->rank == (int32_t)s->vector_dim && !lower_is_float(mask);
@@ -326,11 +321,11 @@ static bool check_mask(lower_op_t* n, const sides_t* sides, const places_t* s) {
 }
 
 static bool ext_gather(lower_op_t* n) {
-  sides_t sides;
+  ext_sides_t sides;
   places_t s;
   ir_named_attr_t attrs[8];
   int64_t sizes[GRAPH_MAX_RANK];
-  if (!read_sides(n, 2, 3, 1, &sides) || !check_tensors(n, 1)) return false;
+  if (!ext_read_sides(n, 2, 3, 1, &sides) || !check_tensors(n, 1)) return false;
   const ir_type_t *x = n->in[0]->type, *type = n->in[sides.ins]->type;
   if (!read_slices(n, x, type, n->in[1]->type, &s) || !check_mask(n, &sides, &s)) return false;
   if (x->element != type->element) return lower_error(n, "has an out of another type than its source");
@@ -355,10 +350,10 @@ static ir_value_t* masked_indices(lower_op_t* n, const places_t* s) {
 
 // The body's arguments are the update and what is there.
 static bool ext_scatter(lower_op_t* n) {
-  sides_t sides;
+  ext_sides_t sides;
   places_t s;
   ir_named_attr_t attrs[8];
-  if (!read_sides(n, 2, 3, 1, &sides) || !check_tensors(n, 1) || !check_body(n, 2)) return false;
+  if (!ext_read_sides(n, 2, 3, 1, &sides) || !check_tensors(n, 1) || !ext_check_body(n, 2)) return false;
   ir_value_t* original = n->in[sides.ins];
   const ir_type_t *type = original->type, *update = n->in[0]->type;
   if (!read_slices(n, type, update, n->in[1]->type, &s) || !check_mask(n, &sides, &s)) return false;
@@ -380,149 +375,17 @@ static bool ext_scatter(lower_op_t* n) {
                                                      .attr_count = count,
                                                      .region_count = 1});
   body_t body = body_begin(n, scatter, (const ir_type_t*[]){type, type}, 2);
-  ir_value_t* value = run_body(n, (ir_value_t*[]){body.block->args[1], body.block->args[0]}, 2);
+  ir_value_t* value = ext_run_body(n, (ir_value_t*[]){body.block->args[1], body.block->args[0]}, 2);
   if (!value) return false;
   body_end(n, &body, &value, 1);
   return lower_return(n, ir_result(scatter, 0));
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
-// Attention: softmax(body(scale Q K + mask)) V, with dimensions named by loops
-//===----------------------------------------------------------------------------------------------------------------===
-
-enum { MAX_ROLES = GRAPH_MAX_RANK + 1 };
-
-// Loops of an operand as letters.
-static bool read_roles(lower_op_t* n, const ir_attr_t* attr, char* out) {
-  loop_map_t map = {0};
-  if (attr->kind == IR_ATTR_AFFINE_MAP && attr->map->result_count <= GRAPH_MAX_RANK) {
-    loops_map_from_affine(attr->map, &map);
-  }
-  if (!map.affine || !map.is_projected) return lower_unsupported(n, "indexing maps of single loops are");
-  for (uint32_t i = 0; i < map.count; ++i) {
-    if (map.terms[i].loop[0] < 0 || map.terms[i].loop[0] >= 26) return lower_unsupported(n, "maps of loops are");
-    out[i] = (char)('a' + map.terms[i].loop[0]);
-  }
-  out[map.count] = 0;
-  return true;
-}
-
-// The scores' dimensions: those of the result that Q or K has, then those of K that V sums over.
-static void score_roles(char (*roles)[MAX_ROLES], const char* result, char* out) {
-  uint32_t count = 0;
-  for (const char* c = result; *c; ++c) {
-    if (strchr(roles[0], *c) || strchr(roles[1], *c)) out[count++] = *c;
-  }
-  for (const char* c = roles[2]; *c; ++c) {
-    if (strchr(roles[1], *c) && !strchr(result, *c)) out[count++] = *c;
-  }
-  out[count] = 0;
-}
-
-// Zeros with the dimensions that `roles` names, each from an operand that has it.
-static ir_value_t* zeros_like(lower_op_t* n, char (*names)[MAX_ROLES], const char* roles, const ir_type_t* element) {
-  int64_t dims[GRAPH_MAX_RANK];
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  uint32_t count = 0, rank = 0;
-  for (; roles[rank]; ++rank) {
-    for (uint32_t i = 0; i < 3; ++i) {
-      const char* at = strchr(names[i], roles[rank]);
-      if (!at) continue;
-      dims[rank] = n->in[i]->type->dims[at - names[i]];
-      if (dims[rank] == IR_DYNAMIC) dynamic[count++] = graph_dim(n->b, n->in[i], (uint32_t)(at - names[i]));
-      break;
-    }
-  }
-  const ir_type_t* type = ir_type_tensor(n->ctx, element, (int32_t)rank, dims);
-  return graph_broadcast(n->b, graph_scalar_constant(n->b, element, 0), type, NULL, dynamic);
-}
-
-// A mask with the scores' dimensions: numbers to add, or flags of what may be seen.
-static ir_value_t* add_mask(lower_op_t* n, ir_value_t* scores, const char* roles, ir_value_t* mask, const char* names) {
-  int64_t dims[GRAPH_MAX_RANK], perm[GRAPH_MAX_RANK];
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  uint32_t count = 0;
-  if (!ir_type_is_tensor(mask->type) || strlen(names) != (size_t)mask->type->rank) {
-    return lower_error(n, "has a mask that does not fit its map"), NULL;
-  }
-  for (uint32_t i = 0; roles[i]; ++i) {
-    const char* at = strchr(names, roles[i]);
-    if (at) perm[count] = at - names, dims[count++] = i;
-  }
-  if (count != strlen(names)) return lower_unsupported(n, "a mask of the scores' dimensions is"), NULL;
-  lower_dynamic_dims(n->b, scores, scores->type, dynamic);
-  const ir_type_t* type = ir_type_with_element(n->ctx, scores->type, mask->type->element);
-  mask = graph_broadcast(n->b, graph_transpose(n->b, mask, perm), type, dims, dynamic);
-  if (lower_is_bool(mask->type)) {
-    return graph_select(n->b, mask, scores, lower_number_like(n, scores, -__builtin_inf()));
-  }
-  return graph_binary(n->b, SCALAR_add, scores, graph_cast(n->b, mask, scores->type->element, false));
-}
-
-// Softmax over the last `count` dims.
-static ir_value_t* softmax(lower_op_t* n, ir_value_t* x, uint32_t count) {
-  int64_t summed[GRAPH_MAX_RANK], kept[GRAPH_MAX_RANK];
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  int32_t first = x->type->rank - (int32_t)count;
-  for (uint32_t i = 0; i < count; ++i) summed[i] = first + (int32_t)i;
-  for (int32_t i = 0; i < first; ++i) kept[i] = i;
-  lower_dynamic_dims(n->b, x, x->type, dynamic);
-  ir_value_t* most = graph_broadcast(n->b, graph_reduce(n->b, x, summed, count, "max"), x->type, kept, dynamic);
-  ir_value_t* e = graph_unary(n->b, SCALAR_exp, graph_binary(n->b, SCALAR_sub, x, most));
-  ir_value_t* sum = graph_broadcast(n->b, graph_reduce(n->b, e, summed, count, "add"), x->type, kept, dynamic);
-  return graph_binary(n->b, SCALAR_div, e, sum);
-}
-
-static bool check_attention(lower_op_t* n, const sides_t* s, char (*roles)[MAX_ROLES]) {
-  const ir_attr_t* maps = ir_op_attr(n->op, "indexing_maps");
-  if (!maps || maps->kind != IR_ATTR_ARRAY || maps->count != n->op->operand_count || !check_body(n, 1)) {
-    return lower_error(n, "needs one indexing map for each operand");
-  }
-  for (uint32_t i = 0; i < maps->count; ++i) {
-    if (!read_roles(n, maps->items[i], roles[i])) return false;
-    if (i == 3) continue;
-    const ir_type_t* type = n->in[i]->type;
-    bool fits = ir_type_is_tensor(type) && strlen(roles[i]) == (size_t)type->rank &&
-                (lower_is_float(type) || (i == 4 && s->ins == 5 && lower_is_bool(type)));
-    if (!fits) return lower_unsupported(n, "tensors of floats with the dims of their maps are");
-  }
-  const char* result = roles[s->ins];
-  for (const char* c = result; *c; ++c) {
-    if (!strchr(roles[0], *c) && !strchr(roles[1], *c) && !strchr(roles[2], *c))
-      return lower_error(n, "has a dim of no size");
-  }
-  return lower_is_float(n->in[3]->type) || lower_unsupported(n, "a scale of floats is");
-}
-
-static bool ext_attention(lower_op_t* n) {
-  sides_t s;
-  char roles[6][MAX_ROLES], scores_roles[2 * MAX_ROLES];
-  if (!read_sides(n, 4, 5, 1, &s) || !check_attention(n, &s, roles)) return false;
-  const char* result = roles[s.ins];
-  score_roles(roles, result, scores_roles);
-  uint32_t summed = 0;
-  for (const char* c = scores_roles; *c; ++c) summed += !strchr(result, *c);
-  if (!summed || strlen(scores_roles) > GRAPH_MAX_RANK) return lower_unsupported(n, "keys that V shares are");
-  const ir_type_t *f32 = ir_type_float(n->ctx, IR_F32), *type = n->in[s.ins]->type;
-  bool wide = n->in[0]->type->element->float_kind == IR_F64;
-  const ir_type_t* element = wide ? ir_type_float(n->ctx, IR_F64) : f32;
-  contract_roles_t first = {.lhs = roles[0], .rhs = roles[1], .result = scores_roles};
-  ir_value_t* scores = roles_contract(n, n->in[0], n->in[1], zeros_like(n, roles, scores_roles, element), &first);
-  if (!scores) return false;
-  ir_value_t* scale = lower_as_tensor(n->b, graph_cast(n->b, n->in[3], element, false));
-  scores = graph_binary(n->b, SCALAR_mul, scores, lower_splat(n->b, scale, scores));
-  if (s.ins == 5 && !(scores = add_mask(n, scores, scores_roles, n->in[4], roles[4]))) return false;
-  if (!(scores = run_body(n, &scores, 1))) return false;
-  ir_value_t* weights = graph_cast(n->b, softmax(n, scores, summed), n->in[2]->type->element, false);
-  contract_roles_t second = {.lhs = scores_roles, .rhs = roles[2], .result = result};
-  ir_value_t* y = roles_contract(n, weights, n->in[2], zeros_like(n, roles, result, type->element), &second);
-  return y && lower_return(n, y);
 }
 
 #define AT(ENUM, handler) [LINALG_EXT_##ENUM - IR_CODE(IR_DIALECT_LINALG_EXT, 0)] = {.fn = ext_##handler}
 static const lower_row_t rows[] = {
     AT(ARG_COMPARE, arg_compare),
     AT(ATTENTION, attention),
+    AT(ONLINE_ATTENTION, online_attention),
     AT(GATHER, gather),
     AT(SCAN, scan),
     AT(SCATTER, scatter),

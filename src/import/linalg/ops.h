@@ -158,6 +158,18 @@ bool dispatch_lower_place(lower_op_t* n);
 // Ops of iree_linalg_ext beside extended.c
 //===----------------------------------------------------------------------------------------------------------------===
 
+typedef struct ext_sides_t {
+  uint32_t ins, outs;
+} ext_sides_t;
+// Counts of operands; false after a diagnostic where there are others than these (`outs` 0: any).
+bool ext_read_sides(lower_op_t* n, uint32_t least, uint32_t most, uint32_t outs, ext_sides_t* s);
+// A body of one block with so many arguments and one result.
+bool ext_check_body(lower_op_t* n, uint32_t args);
+// What the op's own body gives for these; numbers are tensors there. NULL after a diagnostic.
+ir_value_t* ext_run_body(lower_op_t* n, ir_value_t* const* values, uint32_t count);
+
+bool ext_attention(lower_op_t* n);  // attention.c
+bool ext_online_attention(lower_op_t* n);
 bool ext_exp_reduction(lower_op_t* n);   // exp_reduction.c
 bool ext_winograd_input(lower_op_t* n);  // winograd.c
 bool ext_winograd_filter(lower_op_t* n);
