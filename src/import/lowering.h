@@ -175,6 +175,11 @@ ir_value_t* lower_binary(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, ir_value_
 // fn(x, number) with the number as a constant of x's type.
 ir_value_t* lower_with_number(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, double number);
 ir_value_t* lower_number_like(lower_op_t* n, ir_value_t* x, double number);
+// The bits of x as elements of another type, its last dimension longer or shorter (lowering_bits.c). NULL after a
+// diagnostic.
+ir_value_t* lower_convert_bits(lower_op_t* n, ir_value_t* x, const ir_type_t* element);
+// The same as a tensor of that type, whose run-time sizes are `sizes`.
+ir_value_t* lower_repack_bits(lower_op_t* n, ir_value_t* x, const ir_type_t* type, ir_value_t* const* sizes);
 // Floats as integers of the same bits that order as IEEE's total order does (-NaN, -infinity, ..., -0, 0, ..., NaN),
 // and such integers as floats of type `element` again.
 ir_value_t* lower_total_order(lower_op_t* n, ir_value_t* x);

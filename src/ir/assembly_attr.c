@@ -250,7 +250,11 @@ static int find_case(const spec_t* spec, const char* word, int number, char* out
 }
 
 static bool read_case(assembly_t* a, const spec_t* spec) {
-  ir_name_t word = ir_parse_try_keyword(a->p);
+  const char* text = NULL;  // older programs quote the word
+  size_t size = 0;
+  bool quoted = ir_parse_next(a->p) == '"';
+  if (quoted && !ir_parse_string(a->p, &text, &size)) return false;
+  ir_name_t word = quoted ? ir_intern(a->ctx, text, size) : ir_parse_try_keyword(a->p);
   int number = word ? find_case(spec, word, 0, NULL, 0) : -1;
   if (number < 0) return ir_parse_fail(a->p, "expected one of %s", spec->argument);
   set(a, spec, ir_attr_integer(a->ctx, ir_type_int(a->ctx, spec->kind[0] == 'W' ? 32 : 64), number));

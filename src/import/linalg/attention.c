@@ -1,7 +1,8 @@
 // iree_linalg_ext.attention and online_attention, whose dimensions are named by loops:
 //
 //   attention         softmax(body(scale Q K + mask)) V
-//   online_attention  one step of that over a part of the keys, in base 2. Of S = log2(e) body(scale Q K + mask), and of
+//   online_attention  one step of that over a part of the keys, in base 2. Of S = log2(e) body(scale Q K + mask), and
+//   of
 //                     the outs A, M, s that earlier steps gave: M' = max(M, max S), f = 2^(M - M'), P = 2^(S - M');
 //                     results f A + P V, M' and f s + sum P.
 //
@@ -169,7 +170,8 @@ static ir_value_t* spread(lower_op_t* n, ir_value_t* v, const char* from, ir_val
     const char* at = strchr(from, to[i]);
     if (at) perm[count] = at - from, dims[count++] = i;
   }
-  if (count != strlen(from)) return lower_error(n, "has a maximum or a sum with a loop that the scores do not have"), NULL;
+  if (count != strlen(from))
+    return lower_error(n, "has a maximum or a sum with a loop that the scores do not have"), NULL;
   lower_dynamic_dims(n->b, like, like->type, dynamic);
   const ir_type_t* type = ir_type_with_element(n->ctx, like->type, v->type->element);
   return graph_broadcast(n->b, graph_transpose(n->b, v, perm), type, dims, dynamic);
@@ -210,7 +212,8 @@ bool ext_online_attention(lower_op_t* n) {
   ir_value_t* by_result = by_sum ? spread(n, factor, of_most, outs[0], a.result) : NULL;
   if (!by_result) return false;
   ir_value_t* sum = graph_binary(n->b, SCALAR_mul, outs[2], graph_cast(n->b, by_sum, outs[2]->type->element, false));
-  ir_value_t* kept = graph_binary(n->b, SCALAR_mul, outs[0], graph_cast(n->b, by_result, outs[0]->type->element, false));
+  ir_value_t* kept =
+      graph_binary(n->b, SCALAR_mul, outs[0], graph_cast(n->b, by_result, outs[0]->type->element, false));
   ir_value_t* y = weigh(n, &a, weights, kept);
   if (!y) return false;
   n->out[0].v = y;

@@ -66,6 +66,18 @@ static bool flow_lower_reshape(lower_op_t* n) {
   return lower_return(n, graph_reshape(n->b, graph_bitcast(n->b, x, type->element), type->rank, type->dims, sizes));
 }
 
+// A byte for each i1, as reshape takes them, where there are as many elements; else packed.
+static bool flow_lower_bitcast(lower_op_t* n) {
+  ir_value_t* sizes[GRAPH_MAX_RANK];
+  const ir_type_t* type = is_tensor(n, 0) ? read_result(n, sizes) : NULL;
+  if (!type) return false;
+  int64_t from = ir_type_count(n->in[0]->type), to = ir_type_count(type);
+  bool open = from == IR_DYNAMIC || to == IR_DYNAMIC;
+  if (open ? n->in[0]->type->element->width == type->element->width : from == to) return flow_lower_reshape(n);
+  ir_value_t* x = lower_repack_bits(n, n->in[0], type, sizes);
+  return x && lower_return(n, x);
+}
+
 static bool flow_lower_empty(lower_op_t* n) {
   ir_value_t* sizes[GRAPH_MAX_RANK];
   const ir_type_t* type = read_result(n, sizes);
@@ -207,7 +219,7 @@ static const lower_row_t rows[] = {
     AT(TENSOR_TRANSFER, flow_lower_same),
     AT(TENSOR_ENCODE, flow_lower_encoding),
     AT(TENSOR_RESHAPE, flow_lower_reshape),
-    AT(TENSOR_BITCAST, flow_lower_reshape),
+    AT(TENSOR_BITCAST, flow_lower_bitcast),
     AT(TENSOR_EMPTY, flow_lower_empty),
     AT(TENSOR_ALLOCA, flow_lower_empty),
     AT(TENSOR_SPLAT, flow_lower_splat),

@@ -431,34 +431,6 @@ static ir_value_t* set_size_part(lower_op_t* n, ir_value_t** parts) {
 }
 bool stablehlo_lower_set_dimension_size(lower_op_t* n) { return stablehlo_map_parts(n, set_size_part); }
 
-// x as `count` narrower integers along a new last dimension, or the last dimension as one wider integer.
-static ir_value_t* split_bits(lower_op_t* n, ir_value_t* x, uint32_t from, uint32_t to) {
-  int64_t dims[GRAPH_MAX_RANK], map[GRAPH_MAX_RANK], count = from / to;
-  int32_t rank = x->type->rank;
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  for (int32_t i = 0; i < rank; ++i) dims[i] = x->type->dims[i], map[i] = i;
-  dims[rank] = count;
-  const ir_type_t* wide = ir_type_tensor(n->ctx, ir_type_int(n->ctx, from), rank + 1, dims);
-  x = graph_bitcast(n->b, x, wide->element);
-  lower_dynamic_dims(n->b, x, x->type, dynamic);
-  x = graph_broadcast(n->b, x, wide, map, dynamic);
-  ir_value_t* shift = graph_iota(n->b, wide, rank, dynamic);
-  shift = lower_with_number(n, SCALAR_mul, shift, to);
-  x = graph_binary(n->b, SCALAR_shru, x, shift);
-  if (to == 1) x = lower_with_number(n, SCALAR_and, x, 1);  // a cast to i1 asks whether any bit is set
-  return graph_cast(n->b, x, ir_type_int(n->ctx, to), true);
-}
-
-static ir_value_t* join_bits(lower_op_t* n, ir_value_t* x, uint32_t from, uint32_t to) {
-  int64_t last = x->type->rank - 1;
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  x = graph_bitcast(n->b, x, ir_type_int(n->ctx, from));
-  x = graph_cast(n->b, x, ir_type_int(n->ctx, to), true);
-  lower_dynamic_dims(n->b, x, x->type, dynamic);
-  ir_value_t* shift = lower_with_number(n, SCALAR_mul, graph_iota(n->b, x->type, last, dynamic), from);
-  return graph_reduce(n->b, graph_binary(n->b, SCALAR_shl, x, shift), &last, 1, "or");
-}
-
 // A complex element is two numbers in memory, the real part first: [.., 2].
 static ir_value_t* apart(lower_op_t* n, lower_value_t x) {
   int64_t dims[GRAPH_MAX_RANK + 1];
@@ -470,22 +442,6 @@ static ir_value_t* apart(lower_op_t* n, lower_value_t x) {
   lower_dynamic_dims(n->b, x.v, x.v->type, dynamic);
   for (int i = 0; i < 2; ++i) parts[i] = graph_reshape(n->b, parts[i], rank + 1, dims, dynamic);
   return graph_concat(n->b, parts, 2, rank);
-}
-
-// The bits of x as elements of another type, its last dimension longer or shorter. NULL after a diagnostic.
-static ir_value_t* convert_bits(lower_op_t* n, ir_value_t* x, const ir_type_t* element) {
-  uint32_t from = x->type->element->width, to = element->width;
-  int32_t last = x->type->rank - 1;
-  if (from > to && from % to == 0 && last + 1 < GRAPH_MAX_RANK) {
-    x = split_bits(n, x, from, to);
-  } else if (from < to) {
-    if (to % from || last < 0 || x->type->dims[last] != to / from)
-      return lower_error(n, "needs a last operand dimension of %u", to / from), NULL;
-    x = join_bits(n, x, from, to);
-  } else if (from != to) {
-    return lower_error(n, "cannot make elements of %u bits of those of %u", to, from), NULL;
-  }
-  return graph_bitcast(n->b, x, element);
 }
 
 // x with dims [.., a * b] as [.., a, b], or back: what `count` of the last dims is apart or together.
@@ -515,7 +471,7 @@ static bool bitcast_complex(lower_op_t* n, const ir_type_t* type) {
       return lower_error(n, "needs a last operand dimension of %lld", (long long)(two ? ratio : 2 * ratio));
     if (!(x = refold(n, x, rank - (two ? 2 : 1), tail, 2))) return false;
   }
-  if (!(x = convert_bits(n, x, type->element))) return false;
+  if (!(x = lower_convert_bits(n, x, type->element))) return false;
   if (!pairs) {  // [.., 2] stays, or [.., 2, k] is 2 * k elements
     if (x->type->rank == type->rank + 1) {
       int64_t all = x->type->dims[x->type->rank - 2] * x->type->dims[x->type->rank - 1];
@@ -548,5 +504,5 @@ bool stablehlo_lower_bitcast_convert(lower_op_t* n) {
   if (from > to && (type->rank != rank + 1 || from % to || type->dims[rank] != from / to))
     return lower_error(n, "needs a last result dimension of %u", from / to);
   if (from < to && type->rank + 1 != rank) return lower_error(n, "needs a last operand dimension of %u", to / from);
-  return lower_return(n, convert_bits(n, n->in[0], type->element));
+  return lower_return(n, lower_convert_bits(n, n->in[0], type->element));
 }

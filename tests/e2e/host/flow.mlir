@@ -2,6 +2,7 @@
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=NOTE %s
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=tensors --input=2x4xf32=1,2,3,4,5,6,7,8 --input=9 | FileCheck %s
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=encoded --input=4x4xf32=3 --expected_output=4x4xf32=6
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=packed --input=4xi8=32,100,-54,30 --input=8xi8=1,1,0,0,0,0,1,1 --expected_output=4xi8=64,118,-20,47 --expected_output=1xi8=-61
 // RUN: iree-opt %s -o %t.mlir && iree-opt %t.mlir | diff %t.mlir -
 // RUN: sed -e 's/flow.return %o : tensor<3xf32>/flow.return/' %s > %t.bad.mlir && not iree-compile --compile-to=input %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=REGION %s
 // RUN: sed -e 's/tensor<16xi32>/tensor<15xi32>/g' %s > %t.bad.mlir && not iree-compile --compile-to=input %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=COUNT %s
@@ -13,7 +14,7 @@
 // CHECK: 4x4xf32=[7 9 9 9][9 9 2 3][9 9 6 7][9 9 9 9]
 // CHECK: 3xf32=9 9 9
 // REGION: error: 'flow.dispatch.region' op returns other values
-// COUNT: error: 'flow.tensor.bitcast' op changes the number of elements
+// COUNT: error: 'flow.tensor.bitcast' op makes 15 elements of 32 bits of 16 of 32
 // INDEX: error: 'flow.tensor.load' op needs an index for each dimension
 
 #encoding = #iree_encoding.encoding<operand_index = 0 : i64, op_type = matmul, element_types = [f32, f32, f32]>
@@ -45,4 +46,14 @@ util.func public @encoded(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %3 = flow.tensor.bitcast %2 : tensor<4x4xf32> -> tensor<16xi32>
   %4 = flow.tensor.bitcast %3 : tensor<16xi32> -> tensor<4x4xf32>
   util.return %4 : tensor<4x4xf32>
+}
+
+util.func public @packed(%x: tensor<4xi8>, %mask: tensor<8xi8>) -> (tensor<4xi8>, tensor<1xi8>) {
+  %0 = flow.tensor.bitcast %x : tensor<4xi8> -> tensor<8xf4E2M1FN>
+  %1 = arith.addf %0, %0 : tensor<8xf4E2M1FN>
+  %2 = flow.tensor.bitcast %1 : tensor<8xf4E2M1FN> -> tensor<4xi8>
+  %zero = arith.constant dense<0> : tensor<8xi8>
+  %3 = arith.cmpi "sgt", %mask, %zero : tensor<8xi8>
+  %4 = flow.tensor.bitcast %3 : tensor<8xi1> -> tensor<1xi8>
+  util.return %2, %4 : tensor<4xi8>, tensor<1xi8>
 }

@@ -598,6 +598,30 @@ return %0 : tensor<3x5xf32>""", [update, rows[:, None], mask, x], [want])
 }} -> tensor<2x3x6xf32>
 return %0 : tensor<2x3x6xf32>""", [q, k, v] + ([extra] if extra is not None else []),
               [np.einsum("bmn,bon->bmo", soft(change(0.5 * np.einsum("bmk,bnk->bmn", q, k))), v).astype(np.float32)], 1e-5)
+    online = f"""%scale = arith.constant 0.5 : f32
+%zero = arith.constant 0.0 : f32
+%least = arith.constant 0xFF800000 : f32
+%ea = tensor.empty() : tensor<2x3x6xf32>
+%es = tensor.empty() : tensor<3x2xf32>
+%a0 = linalg.fill ins(%zero : f32) outs(%ea : tensor<2x3x6xf32>) -> tensor<2x3x6xf32>
+%m0 = linalg.fill ins(%least : f32) outs(%es : tensor<3x2xf32>) -> tensor<3x2xf32>
+%s0 = linalg.fill ins(%zero : f32) outs(%es : tensor<3x2xf32>) -> tensor<3x2xf32>
+"""
+    used = ", ".join(f"affine_map<{m}>" for m in (*maps[:4], maps[5], *["(b, m, k, n, o) -> (m, b)"] * 2))
+    state = "tensor<2x3x6xf32>, tensor<3x2xf32>, tensor<3x2xf32>"
+    for step, keys, values, size in ((0, "%b", "%c", 3), (1, "%d", "%e", 2)):
+        online += f"""%r{step}:3 = iree_linalg_ext.online_attention {{indexing_maps = [{used}]}} ins(%a, {keys}, {values}, %scale : {types[0]}, tensor<2x{size}x4xf32>, tensor<2x6x{size}xf32>, f32) outs({"%a0, %m0, %s0" if not step else "%r0#0, %r0#1, %r0#2"} : {state}) {{
+^bb0(%t: f32):
+  iree_linalg_ext.yield %t : f32
+}} -> {state}
+"""
+    scores = 0.5 * np.einsum("bmk,bnk->bmn", q, k) * np.log2(np.e)
+    most = scores.max(-1)
+    weights = np.exp2(scores - most[..., None])
+    s.add("online_attention", online + f"return %r1#0, %r1#1, %r1#2 : {state}",
+          [q, k[:, :3].copy(), v[:, :, :3].copy(), k[:, 3:].copy(), v[:, :, 3:].copy()],
+          [np.einsum("bmn,bon->bmo", weights, v).astype(np.float32), most.T.astype(np.float32),
+           weights.sum(-1).T.astype(np.float32)], 1e-5)
     s.write("linalg")
 
 
