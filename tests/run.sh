@@ -26,7 +26,8 @@ text() {
   $python tests/text/run.py --tools "$build/tools"
 }
 
-# ONNX's backend tests in the reference evaluator; the other frontends' programs are among the unit tests.
+# ONNX's backend tests in the reference evaluator; the other frontends' programs are among the unit tests, here only
+# whether they have all ops.
 imports() {
   side_by_side imports <<END
   $python tests/import/onnx/run.py --evaluator "$build/tests/onnx-eval"
@@ -34,6 +35,7 @@ imports() {
   $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --open both --every 4
   $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --open sizes --every 9
   $python tests/import/onnx/table.py --check --cache "$build/tests"
+  $python tests/import/lowering/table.py
 END
 }
 

@@ -179,6 +179,47 @@ static void while_loop_print(ir_printer_t* pr, ir_op_t* op) {
   ir_emit_attr_dict_keyword(pr, op, NULL);
 }
 
+// tosa.variable @name = value, or tosa.variable @name : type
+static ir_op_t* variable_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  static const char* const visibilities[] = {"private", "public", "nested"};
+  ir_context_t* ctx = ir_parse_context(p);
+  ir_draft_t op;
+  ir_draft_init(p, &op, info, loc);
+  for (int i = 0; i < 3; ++i) {
+    if (!ir_parse_try(p, visibilities[i])) continue;
+    ir_draft_attr(p, &op, "sym_visibility", ir_attr_cstring(ctx, visibilities[i]));
+    break;
+  }
+  ir_name_t name = ir_parse_symbol_name(p);
+  if (!name || !ir_parse_attr_dict(p, &op)) return NULL;
+  ir_draft_attr(p, &op, "sym_name", ir_attr_cstring(ctx, name));
+  const ir_attr_t* value = NULL;
+  if (ir_parse_try(p, "=")) {
+    if (!(value = ir_parse_attr(p, NULL))) return NULL;
+    ir_draft_attr(p, &op, "initial_value", value);
+  }
+  const ir_type_t* type = value ? value->type : ir_parse_expect(p, ":") ? ir_parse_type(p) : NULL;
+  if (!type) return NULL;
+  ir_draft_attr(p, &op, "type", ir_attr_type(ctx, type));
+  return ir_draft_finish(p, &op);
+}
+
+static void variable_print(ir_printer_t* pr, ir_op_t* op) {
+  static const char* const held[] = {"sym_name", "initial_value", "type", NULL};
+  const char* name = ir_op_string(op, "sym_name", NULL);
+  const ir_attr_t *type = ir_op_attr(op, "type"), *value = ir_op_attr(op, "initial_value");
+  bool fits = name && type && type->kind == IR_ATTR_TYPE && ir_type_is_shaped(type->type) &&
+              !ir_op_attr(op, "sym_visibility") && (!value || value->type == type->type);
+  if (!fits) return ir_emit_generic(pr, op);
+  ir_emit_op_name(pr, op);
+  ir_emit(pr, " ");
+  ir_emit_symbol(pr, name);
+  ir_emit_attr_dict(pr, op, held);
+  ir_emit(pr, value ? " = " : " : ");
+  if (value) return ir_emit_attr(pr, value);
+  ir_emit_type(pr, type->type);
+}
+
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"tosa." #name, TOSA_##ENUM, __VA_ARGS__},
 #include "dialects/tosa.def"

@@ -1,0 +1,391 @@
+"""The rows of the frontends' tables that no other program has, many in a function. Run as a script to write rows/*.mlir
+anew; table.py says which rows are missing."""
+
+import math
+
+import numpy as np
+from scipy import special
+
+from case import Suite, dense, type_of
+
+
+class Function:
+    """One function that does many things with its arguments."""
+
+    def __init__(self, *inputs):
+        self.inputs, self.lines, self.outputs = inputs, [], []
+
+    def do(self, text, wanted, kind=None):
+        """`text` with the result that it gives."""
+        wanted = np.asarray(wanted)
+        self.lines.append(f"%r{len(self.outputs)} = {text}")
+        self.outputs.append((wanted, kind or type_of(wanted)))
+
+    def add_to(self, suite, name, tolerance=None, types=None, extra=""):
+        values = ", ".join(f"%r{i}" for i in range(len(self.outputs)))
+        kinds = [kind for _, kind in self.outputs]
+        body = "\n".join(self.lines) + f"\nreturn {values} : {', '.join(kinds)}"
+        suite.add(name, body, self.inputs, [value for value, _ in self.outputs], tolerance, types, kinds, extra)
+
+
+def arith():
+    s = Suite("arith", "Rows of arith on tensors.")
+    x, y = s.floats(6), np.array([1.5, -0.7, np.nan, 0.3, -2.0, 1.0], np.float32)
+    f = Function(x, y)
+    t = type_of(x)
+    either = np.where(np.isnan(y), x, y)
+    for name, wanted in {"subf": x - y, "remf": np.fmod(x, y), "minimumf": np.minimum(x, y), "maxf": np.maximum(x, y),
+                         "minf": np.minimum(x, y), "maxnumf": np.maximum(x, either), "minnumf": np.minimum(x, either)}.items():
+        f.do(f"arith.{name} %a, %b : {t}", wanted)
+    f.do(f"arith.truncf %a : {t} to tensor<6xf16>", x.astype(np.float16))
+    f.do(f"arith.convertf %a : {t} to tensor<6xf16>", x.astype(np.float16))
+    f.do(f"arith.bitcast %a : {t} to tensor<6xi32>", x.view(np.int32))
+    f.add_to(s, "floats")
+    positive = s.floats(4, low=0.5, high=3e9)
+    f = Function(positive)
+    f.do("arith.fptoui %a : tensor<4xf32> to tensor<4xi32>", positive.astype(np.uint32).view(np.int32))
+    f.add_to(s, "unsigned_of_floats")
+    i, j = np.array([7, -7, 100, -2**31, 5, -1], np.int32), np.array([2, 3, -9, 1, 31, 4], np.int32)
+    u, v = i.view(np.uint32), j.view(np.uint32)
+    f = Function(i, j)
+    t = type_of(i)
+    wide = u.astype(np.uint64) * v.astype(np.uint64)
+    few = (j & 31).astype(np.uint32)
+    for name, wanted in {"divui": u // v, "remui": u % v, "maxui": np.maximum(u, v), "minui": np.minimum(u, v),
+                         "minsi": np.minimum(i, j), "ori": i | j}.items():
+        f.do(f"arith.{name} %a, %b : {t}", wanted.astype(np.uint32).view(np.int32))
+    f.add_to(s, "integers")
+    f = Function(i, few.view(np.int32))
+    for name, wanted in {"shli": u << few, "shrui": u >> few, "shrsi": (i >> few.view(np.int32)).view(np.uint32)}.items():
+        f.do(f"arith.{name} %a, %b : {t}", wanted.view(np.int32))
+    f.add_to(s, "shifts")
+    total = u.astype(np.uint64) + v
+    body = f"""%l, %h = arith.mului_extended %a, %b : {t}
+%s, %o = arith.addui_extended %a, %b : {t}, tensor<6xi1>
+return %l, %h, %s, %o : {t}, {t}, {t}, tensor<6xi1>"""
+    s.add("extended", body, [i, j], [(wide & 0xFFFFFFFF).astype(np.uint32).view(np.int32),
+                                     (wide >> 32).astype(np.uint32).view(np.int32),
+                                     total.astype(np.uint32).view(np.int32), total >> 32 > 0])
+    s.add("index_castui", """%0 = arith.index_castui %a : tensor<3xi8> to tensor<3xindex>
+%1 = arith.index_cast %0 : tensor<3xindex> to tensor<3xi32>
+return %1 : tensor<3xi32>""", [np.array([1, -1, 100], np.int8)], [np.array([1, 255, 100], np.int32)])
+    s.add("conversion_cast", """%0 = builtin.unrealized_conversion_cast %a : tensor<3xui8> to tensor<3xi8>
+%1 = arith.extui %0 : tensor<3xi8> to tensor<3xi32>
+return %1 : tensor<3xi32>""", [np.array([1, 255, 100], np.uint8)], [np.array([1, 255, 100], np.int32)])
+    s.write("rows")
+
+
+def mathematics():
+    s = Suite("math", "Rows of math on tensors.")
+    x, unit, p = s.floats(5), s.floats(5, low=-0.9, high=0.9), s.floats(5, low=1.1, high=4)
+    f = Function(x, unit, p)
+    t = type_of(x)
+    for name, wanted in {"absf": np.abs(x), "ceil": np.ceil(x), "cos": np.cos(x), "cosh": np.cosh(x), "exp2": np.exp2(x),
+                         "expm1": np.expm1(x), "floor": np.floor(x), "sin": np.sin(x), "sinh": np.sinh(x),
+                         "tan": np.tan(unit), "trunc": np.trunc(x), "cbrt": np.cbrt(x), "atan": np.arctan(x),
+                         "asinh": np.arcsinh(x), "erf": special.erf(x), "erfc": special.erfc(x), "roundeven": np.round(x),
+                         "round": np.sign(x) * np.floor(np.abs(x) + 0.5)}.items():
+        f.do(f"math.{name} {'%b' if name == 'tan' else '%a'} : {t}", wanted.astype(np.float32))
+    for name, wanted in {"acos": np.arccos(unit), "asin": np.arcsin(unit), "atanh": np.arctanh(unit)}.items():
+        f.do(f"math.{name} %b : {t}", wanted)
+    for name, wanted in {"acosh": np.arccosh(p), "log": np.log(p), "log10": np.log10(p), "log1p": np.log1p(p),
+                         "log2": np.log2(p), "rsqrt": 1 / np.sqrt(p)}.items():
+        f.do(f"math.{name} %c : {t}", wanted.astype(np.float32))
+    f.do(f"math.powf %c, %a : {t}", p**x)
+    f.do(f"math.atan2 %a, %b : {t}", np.arctan2(x, unit))
+    f.do(f"math.clampf %a to [%b, %c] : {t}", np.clip(x, unit, p))
+    f.add_to(s, "floats", 1e-5)
+    s.add("sincos", "%0, %1 = math.sincos %a : tensor<5xf32>\nreturn %0, %1 : tensor<5xf32>, tensor<5xf32>", [x],
+          [np.sin(x), np.cos(x)])
+    special_ones = np.array([1, np.inf, -np.inf, np.nan, 0, 1e-42], np.float32)
+    f = Function(special_ones)
+    with np.errstate(invalid="ignore"):
+        normal = np.isfinite(special_ones) & (np.abs(special_ones) >= 1.1754944e-38)
+    for name, wanted in {"isfinite": np.isfinite(special_ones), "isinf": np.isinf(special_ones),
+                         "isnan": np.isnan(special_ones), "isnormal": normal}.items():
+        f.do(f"math.{name} %a : tensor<6xf32>", wanted)
+    f.add_to(s, "tests")
+    i, e = np.array([1, 0, -5, 64, 1000], np.int32), np.array([3, 2, 3, 2, 1], np.int32)
+    f = Function(i, e)
+    bits = [f"{int(v) & 0xFFFFFFFF:032b}" for v in i]
+    for name, wanted in {"ctlz": [32 - len(b.lstrip("0")) for b in bits], "ctpop": [b.count("1") for b in bits],
+                         "cttz": [len(b) - len(b.rstrip("0")) for b in bits]}.items():
+        f.do(f"math.{name} %a : tensor<5xi32>", np.array(wanted, np.int32))
+    f.do("math.ipowi %a, %b : tensor<5xi32>", i**e)
+    f.add_to(s, "integers")
+    s.write("rows")
+
+
+def chlo():
+    s = Suite("chlo", "Rows of chlo whose operands broadcast, and small ones.")
+    x, y = s.floats(3, 4, low=0.1), s.floats(4, low=0.2)
+    f = Function(x, y)
+    types = f"({type_of(x)}, {type_of(y)}) -> {type_of(x)}"
+    for name, wanted in {"atan2": np.arctan2(x, y), "divide": x / y, "maximum": np.maximum(x, y), "minimum": np.minimum(x, y),
+                         "power": x**y, "remainder": np.fmod(x, y), "next_after": np.nextafter(x, np.broadcast_to(y, x.shape))
+                         }.items():
+        f.do(f"chlo.broadcast_{name} %a, %b : {types}", wanted)
+    f.add_to(s, "floats")
+    a, k = s.floats(2, 3, low=1.5, high=4), np.array([1, 2, 3], np.float32)
+    f = Function(a, k)
+    types = "(tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>"
+    f.do(f"chlo.broadcast_zeta %a, %b : {types}", special.zeta(a.astype(np.float64), k).astype(np.float32))
+    f.do("chlo.broadcast_polygamma %b, %a : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>",
+         special.polygamma(k.astype(int), a.astype(np.float64)).astype(np.float32))
+    f.add_to(s, "special", 1e-5)
+    i, j = s.ints(2, 3, low=-100, high=100), np.array([1, 3, 2], np.int32)
+    f = Function(i, j)
+    types = "(tensor<2x3xi32>, tensor<3xi32>) -> tensor<2x3xi32>"
+    for name, wanted in {"and": i & j, "or": i | j, "xor": i ^ j, "shift_left": i << j, "shift_right_arithmetic": i >> j,
+                         "shift_right_logical": (i.view(np.uint32) >> j.view(np.uint32)).view(np.int32)}.items():
+        f.do(f"chlo.broadcast_{name} %a, %b : {types}", wanted)
+    f.add_to(s, "integers")
+    big = i * 20000000
+    s.add("mulhi", "%0 = chlo.mulhi %a, %a : tensor<2x3xi32>, tensor<2x3xi32> -> tensor<2x3xi32>\nreturn %0 : tensor<2x3xi32>",
+          [big], [(big.astype(np.int64) * big >> 32).astype(np.int32)])
+    v, w = np.array([1, np.inf, -np.inf, np.nan], np.float32), np.array([True], bool)
+    f = Function(v, w)
+    for name, wanted in {"is_inf": np.isinf(v), "is_neg_inf": v == -np.inf, "is_pos_inf": v == np.inf}.items():
+        f.do(f"chlo.{name} %a : tensor<4xf32> -> tensor<4xi1>", wanted)
+    f.do("chlo.broadcast_select %b, %a, %a : (tensor<1xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>", v)
+    f.do("chlo.constant dense<[1, 2]> : tensor<2xi32>", np.array([1, 2], np.int32))
+    f.do('"chlo.constant_like"(%a) <{value = 2.5 : f32}> : (tensor<4xf32>) -> tensor<4xf32>', np.full(4, 2.5, np.float32))
+    f.lines.append("%z = chlo.broadcast_complex %a, %r5 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xcomplex<f32>>")
+    f.do("stablehlo.imag %z : (tensor<4xcomplex<f32>>) -> tensor<4xf32>", np.full(4, 2.5, np.float32))
+    f.add_to(s, "small")
+    s.write("rows")
+
+
+#===-----------------------------------------------------------------------------------------------------------------===
+# linalg
+#===-----------------------------------------------------------------------------------------------------------------===
+
+SIZES = {"n": 2, "c": 2, "g": 3, "o": 2, "b": 2, "m": 3, "k": 4, "M": 2, "N": 1, "K": 2}
+WINDOW = {"0": "A", "1": "B", "2": "C"}
+
+
+def shape_of(roles, spatial):
+    return tuple(spatial if role in WINDOW else SIZES[role] for role in roles)
+
+
+def convolved(x, w, x_roles, w_roles, y_roles):
+    """Sums of products of all windows, the digits of the roles being where these are."""
+    digits = [i for i, role in enumerate(x_roles) if role in WINDOW]
+    kernel = [w.shape[w_roles.index(x_roles[i])] for i in digits]
+    views = np.lib.stride_tricks.sliding_window_view(x, kernel, digits)
+    place = lambda roles: "".join("xyz"[int(role)] if role in WINDOW else role for role in roles)
+    inside = "".join(WINDOW[x_roles[i]] for i in digits)
+    taps = "".join(WINDOW.get(role, role) for role in w_roles)
+    return np.einsum(f"{place(x_roles)}{inside},{taps}->{place(y_roles)}", views, w)
+
+
+def start(function, name, kind, value):
+    element = kind[kind.rindex("x") + 1:-1]
+    function.lines += [f"%{name}c = arith.constant {value} : {element}", f"%{name}e = tensor.empty() : {kind}",
+                       f"%{name} = linalg.fill ins(%{name}c : {element}) outs(%{name}e : {kind}) -> {kind}"]
+
+
+CONVOLUTIONS = [("conv_1d", "0", "0", "0"), ("conv_1d_ncw_fcw", "nc0", "oc0", "no0"),
+                ("conv_2d_ngchw_fgchw", "ngc01", "ogc01", "ngo01"), ("conv_2d_nhwgc_gfhwc", "n01gc", "go01c", "n01go"),
+                ("conv_3d", "012", "012", "012"), ("conv_3d_ncdhw_fcdhw", "nc012", "oc012", "no012"),
+                ("conv_3d_ndhwc_dhwcf", "n012c", "012co", "n012o"), ("depthwise_conv_1d_ncw_cw", "ng0", "g0", "ng0"),
+                ("depthwise_conv_1d_nwc_wc", "n0g", "0g", "n0g"), ("depthwise_conv_1d_nwc_wcm", "n0g", "0go", "n0go"),
+                ("depthwise_conv_3d_ncdhw_cdhw", "ng012", "g012", "ng012"),
+                ("depthwise_conv_3d_ndhwc_dhwc", "n012g", "012g", "n012g"),
+                ("depthwise_conv_3d_ndhwc_dhwcm", "n012g", "012go", "n012go")]
+QUANTIZED = [("conv_2d_nchw_fchw_q", "nc01", "oc01", "no01"), ("conv_2d_ngchw_gfchw_q", "ngc01", "goc01", "ngo01"),
+             ("conv_2d_nhwc_fhwc_q", "n01c", "o01c", "n01o"), ("conv_2d_nhwgc_gfhwc_q", "n01gc", "go01c", "n01go"),
+             ("conv_3d_ndhwc_dhwcf_q", "n012c", "012co", "n012o"), ("depthwise_conv_2d_nhwc_hwc_q", "n01g", "01g", "n01g"),
+             ("depthwise_conv_2d_nhwc_hwcm_q", "n01g", "01go", "n01go")]
+POOLS = {"max": (np.max, "0xFF800000"), "min": (np.min, "0x7F800000"), "sum": (np.sum, "0.0")}
+
+
+def convolutions(s):
+    for name, x_roles, w_roles, y_roles in CONVOLUTIONS + QUANTIZED:
+        quantized, spatial = name.endswith("_q"), 4
+        make = (lambda *d: s.ints(*d, low=-128, high=127, dtype=np.int8)) if quantized else s.floats
+        x, w = make(*shape_of(x_roles, spatial)), make(*shape_of(w_roles, 2))
+        zeros = (3, -5) if quantized else (0, 0)
+        y = convolved(x.astype(np.float64) - zeros[0], w.astype(np.float64) - zeros[1], x_roles, w_roles, y_roles)
+        y = y.astype(np.int32 if quantized else np.float32)
+        f = Function(x, w)
+        start(f, "init", type_of(y), "0" if quantized else "0.0")
+        f.lines += [f"%z{i} = arith.constant {zero} : i32" for i, zero in enumerate(zeros) if quantized]
+        more, kinds = (", %z0, %z1", ", i32, i32") if quantized else ("", "")
+        f.do(f"linalg.{name} ins(%a, %b{more} : {type_of(x)}, {type_of(w)}{kinds}) outs(%init : {type_of(y)}) -> {type_of(y)}", y)
+        f.add_to(s, name)
+
+
+def pools(s):
+    for roles, text, kinds in [("nc01", "nchw", "max sum"), ("nc0", "ncw", "max sum"), ("n012c", "ndhwc", "max min sum"),
+                               ("n0c", "nwc", "max min sum")]:
+        x = s.floats(*shape_of(roles, 4))
+        digits = [i for i, role in enumerate(roles) if role in WINDOW]
+        views = np.lib.stride_tricks.sliding_window_view(x, [2] * len(digits), digits)
+        window = "x".join(["2"] * len(digits))
+        f = Function(x)
+        f.lines.append(f"%w = tensor.empty() : tensor<{window}xf32>")
+        for kind in kinds.split():
+            fn, value = POOLS[kind]
+            y = fn(views, tuple(range(-len(digits), 0))).astype(np.float32)
+            start(f, kind, type_of(y), value)
+            f.do(f"linalg.pooling_{text}_{kind} ins(%a, %w : {type_of(x)}, tensor<{window}xf32>) outs(%{kind} : {type_of(y)}) -> "
+                 f"{type_of(y)}", y)
+        f.add_to(s, f"pool_{text}")
+    for roles, text in [("n01c", "nhwc"), ("n0c", "nwc")]:
+        x = s.ints(*shape_of(roles, 4), low=-2**31, high=2**31 - 1)
+        digits = [i for i, role in enumerate(roles) if role in WINDOW]
+        views = np.lib.stride_tricks.sliding_window_view(x.view(np.uint32), [2] * len(digits), digits)
+        window = "x".join(["2"] * len(digits))
+        f = Function(x)
+        f.lines.append(f"%w = tensor.empty() : tensor<{window}xi32>")
+        for kind, fn, value in [("max", np.max, "0"), ("min", np.min, "-1")]:
+            y = fn(views, tuple(range(-len(digits), 0))).view(np.int32)
+            start(f, kind, type_of(y), value)
+            f.do(f"linalg.pooling_{text}_{kind}_unsigned ins(%a, %w : {type_of(x)}, tensor<{window}xi32>) outs(%{kind} : "
+                 f"{type_of(y)}) -> {type_of(y)}", y)
+        f.add_to(s, f"pool_{text}_unsigned")
+
+
+def linalg():
+    s = Suite("linalg", "Rows of linalg.")
+    convolutions(s)
+    pools(s)
+    x, p, y = s.floats(2, 3), s.floats(2, 3, low=0.2), s.floats(2, 3)
+    f = Function(x, p, y)
+    t = type_of(x)
+    f.lines.append(f"%e = tensor.empty() : {t}")
+    for name, argument, wanted in [("ceil", "%a", np.ceil(x)), ("erf", "%a", special.erf(x)), ("log", "%b", np.log(p)),
+                                   ("round", "%a", np.sign(x) * np.floor(np.abs(x) + 0.5)), ("rsqrt", "%b", 1 / np.sqrt(p)),
+                                   ("sqrt", "%b", np.sqrt(p)), ("copy", "%a", x)]:
+        f.do(f"linalg.{name} ins({argument} : {t}) outs(%e : {t}) -> {t}", wanted.astype(np.float32))
+    f.do(f"linalg.elemwise_unary {{fun = #linalg.unary_fn<negf>}} ins(%a : {t}) outs(%e : {t}) -> {t}", -x)
+    for name, left, right, wanted in [("min", "%a", "%c", np.minimum(x, y)), ("powf", "%b", "%c", p**y),
+                                      ("elemwise_binary {fun = #linalg.binary_fn<sub>}", "%a", "%c", x - y)]:
+        f.do(f"linalg.{name} ins({left}, {right} : {t}, {t}) outs(%e : {t}) -> {t}", wanted)
+    f.lines.append(f"%m = arith.cmpf ogt, %a, %c : {t}")
+    f.do(f"linalg.select ins(%m, %a, %c : tensor<2x3xi1>, {t}, {t}) outs(%e : {t}) -> {t}", np.where(x > y, x, y))
+    f.add_to(s, "elementwise")
+    i, j = np.array([7, -7, 100], np.int32), np.array([2, 3, 9], np.int32)
+    f = Function(i, j)
+    f.lines.append("%e = tensor.empty() : tensor<3xi32>")
+    f.do("linalg.div_unsigned ins(%a, %b : tensor<3xi32>, tensor<3xi32>) outs(%e : tensor<3xi32>) -> tensor<3xi32>",
+         (i.view(np.uint32) // j.view(np.uint32)).view(np.int32))
+    f.add_to(s, "div_unsigned")
+    a, b = s.floats(2, 4, 3), s.floats(2, 4, 5)
+    f = Function(a, b)
+    for name, left, right, wanted in [("batch_matmul_transpose_a", "%a", "%b", np.einsum("bkm,bkn->bmn", a, b))]:
+        start(f, "i", type_of(wanted), "0.0")
+        f.do(f"linalg.{name} ins({left}, {right} : {type_of(a)}, {type_of(b)}) outs(%i : {type_of(wanted)}) -> {type_of(wanted)}",
+             wanted)
+    f.add_to(s, "batch_matmul_transpose_a")
+    a, b = s.floats(2, 4), s.floats(2, 4, 5)
+    y = np.einsum("bk,bkn->bn", a, b)
+    f = Function(a, b)
+    start(f, "i", type_of(y), "0.0")
+    f.do(f"linalg.batch_vecmat ins(%a, %b : {type_of(a)}, {type_of(b)}) outs(%i : {type_of(y)}) -> {type_of(y)}", y)
+    f.add_to(s, "batch_vecmat")
+    a, b = s.floats(2, 2, 3, 4, 1), s.floats(2, 1, 3, 5, 1)
+    y = np.einsum("bMKmk,bNKnk->bMNmn", a, b)
+    f = Function(a, b)
+    start(f, "i", type_of(y), "0.0")
+    f.do(f"linalg.batch_mmt4d ins(%a, %b : {type_of(a)}, {type_of(b)}) outs(%i : {type_of(y)}) -> {type_of(y)}", y)
+    f.add_to(s, "batch_mmt4d")
+    a, b = s.ints(2, 3, low=-128, high=127, dtype=np.int8), s.ints(3, 4, low=-128, high=127, dtype=np.int8)
+    y = (a.view(np.uint8).astype(np.int32) @ b.view(np.uint8).astype(np.int32))
+    f = Function(a, b)
+    start(f, "i", type_of(y), "0")
+    f.do(f"linalg.matmul_unsigned ins(%a, %b : {type_of(a)}, {type_of(b)}) outs(%i : {type_of(y)}) -> {type_of(y)}", y)
+    f.add_to(s, "matmul_unsigned")
+    a, b = np.stack([a, -a]), np.stack([b, b + 1])
+    y = (a.astype(np.int32) - 3) @ (b.astype(np.int32) + 7)
+    f = Function(a, b)
+    start(f, "i", type_of(y), "0")
+    f.lines += ["%x = arith.constant 3 : i32", "%y = arith.constant -7 : i32"]
+    f.do(f"linalg.quantized_batch_matmul ins(%a, %b, %x, %y : {type_of(a)}, {type_of(b)}, i32, i32) outs(%i : {type_of(y)}) -> "
+         f"{type_of(y)}", y)
+    f.add_to(s, "quantized_batch_matmul")
+    s.write("rows")
+
+
+#===-----------------------------------------------------------------------------------------------------------------===
+# tosa, stablehlo
+#===-----------------------------------------------------------------------------------------------------------------===
+
+
+def tosa():
+    s = Suite("tosa", "Rows of tosa.")
+    i, j = s.ints(2, 3, low=-50, high=50), np.array([[1, 3, 2]], np.int32)
+    f = Function(i, j)
+    types, flags = "(tensor<2x3xi32>, tensor<1x3xi32>) -> tensor<2x3xi32>", "(tensor<2x3xi32>, tensor<1x3xi32>) -> tensor<2x3xi1>"
+    for name, wanted in {"bitwise_and": i & j, "bitwise_or": i | j, "bitwise_xor": i ^ j, "logical_left_shift": i << j,
+                         "logical_right_shift": (i.view(np.uint32) >> j.view(np.uint32)).view(np.int32),
+                         "int_div": np.trunc(i / j).astype(np.int32)}.items():
+        f.do(f"tosa.{name} %a, %b : {types}", wanted)
+    for name, wanted in {"equal": i == j, "greater_equal": i >= j}.items():
+        f.do(f"tosa.{name} %a, %b : {flags}", wanted)
+    for name, wanted in {"bitwise_not": ~i, "identity": i,
+                         "clz": np.array([[32 - len(f"{int(v) & 0xFFFFFFFF:b}".lstrip("0")) for v in row] for row in i], np.int32)
+                         }.items():
+        f.do(f"tosa.{name} %a : (tensor<2x3xi32>) -> tensor<2x3xi32>", wanted)
+    f.add_to(s, "integers")
+    p, q = np.array([True, True, False]), np.array([True, False, False])
+    f = Function(p, q)
+    for name, wanted in {"logical_and": p & q, "logical_or": p | q, "logical_xor": p ^ q}.items():
+        f.do(f"tosa.{name} %a, %b : (tensor<3xi1>, tensor<3xi1>) -> tensor<3xi1>", wanted)
+    f.do("tosa.logical_not %a : (tensor<3xi1>) -> tensor<3xi1>", ~p)
+    f.do("tosa.reduce_all %a {axis = 0 : i32} : (tensor<3xi1>) -> tensor<1xi1>", p.all(keepdims=True))
+    f.add_to(s, "booleans")
+    x, w, b = s.floats(2, 3), s.floats(4, 3), s.floats(4)
+    f = Function(x, w, b)
+    f.do("tosa.fully_connected %a, %b, %c : (tensor<2x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<2x4xf32>", x @ w.T + b)
+    f.do("tosa.reduce_prod %a {axis = 1 : i32} : (tensor<2x3xf32>) -> tensor<2x1xf32>", x.prod(1, keepdims=True))
+    f.add_to(s, "floats")
+    x, w, b = s.floats(1, 3, 4, 3, 2), s.floats(3, 2, 2, 1, 2), s.floats(3)
+    y = convolved(x, w, "n012c", "o012c", "n012o") + b
+    zero = np.zeros(1, np.float32)
+    f = Function(x, w, b)
+    f.lines.append(f'%z = "tosa.const"() <{{values = {dense(zero)}}}> : () -> {type_of(zero)}')
+    f.do(f"tosa.conv3d %a, %b, %c, %z, %z {{acc_type = f32, dilation = array<i64: 1, 1, 1>, pad = array<i64: 0, 0, 0, 0, 0, 0>, "
+         f"stride = array<i64: 1, 1, 1>}} : ({type_of(x)}, {type_of(w)}, {type_of(b)}, tensor<1xf32>, tensor<1xf32>) -> {type_of(y)}",
+         y)
+    f.add_to(s, "conv3d")
+    s.write("rows")
+
+
+def stablehlo():
+    s = Suite("stablehlo", "Rows of stablehlo that do little on one device; random numbers by what they are between.")
+    x = s.floats(2, 4)
+    groups = "replica_groups = dense<0> : tensor<1x1xi64>"
+    f = Function(x)
+    t = type_of(x)
+    f.do(f'"stablehlo.all_gather"(%a) {{all_gather_dim = 0 : i64, {groups}}} : ({t}) -> {t}', x)
+    f.do(f'"stablehlo.all_to_all"(%a) {{split_dimension = 0 : i64, concat_dimension = 0 : i64, split_count = 1 : i64, {groups}}} : '
+         f"({t}) -> {t}", x)
+    f.do(f'"stablehlo.collective_broadcast"(%a) {{{groups}}} : ({t}) -> {t}', x)
+    f.do(f'"stablehlo.cross-replica-sum"(%a) {{{groups}}} : ({t}) -> {t}', x)
+    f.do(f"""\"stablehlo.reduce_scatter"(%a) ({{
+^bb0(%p: tensor<f32>, %q: tensor<f32>):
+  %s = stablehlo.add %p, %q : tensor<f32>
+  stablehlo.return %s : tensor<f32>
+}}) {{scatter_dimension = 0 : i64, {groups}}} : ({t}) -> {t}""", x)
+    f.lines += ["%t = stablehlo.create_token : !stablehlo.token", "%u = stablehlo.after_all %t, %t : !stablehlo.token"]
+    f.do("stablehlo.replica_id : tensor<ui32>", np.array(0, np.uint32))
+    f.do("stablehlo.partition_id : tensor<ui32>", np.array(0, np.uint32))
+    f.add_to(s, "one_device")
+    low, high = np.float32(-3), np.float32(5)
+    body = """%shape = stablehlo.constant dense<[500]> : tensor<1xi64>
+%0 = "stablehlo.rng"(%a, %b, %shape) {rng_distribution = #stablehlo<rng_distribution UNIFORM>} : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<500xf32>
+%l = stablehlo.broadcast_in_dim %a, dims = [] : (tensor<f32>) -> tensor<500xf32>
+%h = stablehlo.broadcast_in_dim %b, dims = [] : (tensor<f32>) -> tensor<500xf32>
+%1 = stablehlo.compare GE, %0, %l : (tensor<500xf32>, tensor<500xf32>) -> tensor<500xi1>
+%2 = stablehlo.compare LT, %0, %h : (tensor<500xf32>, tensor<500xf32>) -> tensor<500xi1>
+%3 = stablehlo.and %1, %2 : tensor<500xi1>
+return %3 : tensor<500xi1>"""
+    s.add("rng", body, [low, high], [np.ones(500, bool)])
+    s.write("rows")
+
+
+if __name__ == "__main__":
+    for suite in [arith, mathematics, chlo, linalg, tosa, stablehlo]:
+        suite()
