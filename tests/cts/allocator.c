@@ -75,6 +75,18 @@ static void compatibility(void** state) {
   assert_int_equal(out_params.access, IREE_HAL_MEMORY_ACCESS_ALL);
 }
 
+// Memory that moves between host and GPU by pages is not what inputs should be put into.
+static void mapped_memory(void** state) {
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_VISIBLE};
+  iree_hal_buffer_params_t out_params;
+  iree_device_size_t size = 0;
+  iree_hal_buffer_compatibility_t result =
+      iree_hal_allocator_query_buffer_compatibility(cts.allocator, params, 100, &out_params, &size);
+  bool moves = !strcmp(cts.driver_name, "cuda") || !strcmp(cts.driver_name, "hip");
+  if (!(result & IREE_HAL_BUFFER_COMPATIBILITY_ALLOCATABLE)) skip();
+  assert_int_equal(moves, !!(result & IREE_HAL_BUFFER_COMPATIBILITY_LOW_PERFORMANCE));
+}
+
 static void statistics(void** state) {
   iree_hal_allocator_statistics_t before, during, after;
   iree_hal_allocator_query_statistics(cts.allocator, &before);
@@ -141,5 +153,6 @@ static void trim(void** state) {
 
 CTS_SUITE(allocator, cmocka_unit_test(baseline), cmocka_unit_test(empty_buffer), cmocka_unit_test(alignment),
           cmocka_unit_test(bad_alignment), cmocka_unit_test(too_large), cmocka_unit_test(heaps),
-          cmocka_unit_test(compatibility), cmocka_unit_test(statistics), cmocka_unit_test(import_host),
-          cmocka_unit_test(import_misaligned), cmocka_unit_test(export_host), cmocka_unit_test(trim));
+          cmocka_unit_test(compatibility), cmocka_unit_test(mapped_memory), cmocka_unit_test(statistics),
+          cmocka_unit_test(import_host), cmocka_unit_test(import_misaligned), cmocka_unit_test(export_host),
+          cmocka_unit_test(trim));

@@ -119,6 +119,9 @@ static iree_hal_buffer_compatibility_t allocator_query_buffer_compatibility(iree
                                            IREE_HAL_BUFFER_COMPATIBILITY_QUEUE_TRANSFER;
   if (type & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE) result |= IREE_HAL_BUFFER_COMPATIBILITY_IMPORTABLE;
   if (params->usage & IREE_HAL_BUFFER_USAGE_DISPATCH) result |= IREE_HAL_BUFFER_COMPATIBILITY_QUEUE_DISPATCH;
+  bool moves = allocator->params.moves_mapped_memory && iree_all_bits_set(type, VISIBLE_TYPE) &&
+               iree_any_bit_set(type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL);
+  if (moves) result |= IREE_HAL_BUFFER_COMPATIBILITY_LOW_PERFORMANCE;
   return result;
 }
 

@@ -72,6 +72,7 @@ typedef struct gpu_virtual_calls_t {
 typedef struct gpu_allocator_params_t {
   gpu_domain_t domain;
   bool maps_device_memory;           // the host sees the GPUs' own
+  bool moves_mapped_memory;          // but page by page, to who touches it: slower than what it does not see
   iree_device_size_t memory_size;    // bytes of a GPU
   iree_device_size_t max_alignment;  // bytes, of what is allocated
   const gpu_memory_source_vtable_t* vtable;

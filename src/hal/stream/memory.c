@@ -228,6 +228,7 @@ iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_al
     memory_destroy(self);
     return status;
   }
+  params.moves_mapped_memory = params.maps_device_memory;
   params.source = self;
   params.virtual_calls = &virtual_calls;
   self->page_size = params.virtual_page_size = find_page_size(self);
