@@ -19,7 +19,8 @@ import make  # noqa: E402
 from tools import LOCAL_SYNC, ToolError, Tools, call, local_task, measure  # noqa: E402
 
 TOLERANCE = 1e-4
-FUNCTIONS = dict.fromkeys(("mobilenetv2", "mobilenetv2_qdq", "mobilenetv2_qoperator"), "torch-jit-export")
+FUNCTIONS = dict.fromkeys(("mobilenetv2", "mobilenetv2_qdq", "mobilenetv2_qoperator",
+                           "mobilenetv2_f16"), "torch-jit-export")
 TENTHS = "1x10xf32=" + " ".join(["0.1"] * 10)
 # Path, function, inputs, expected outputs.
 SAMPLES = [
@@ -42,6 +43,8 @@ def random_inputs(session):
         shape = [dynamic.SIZES[size] if isinstance(size, str) else size for size in value.shape]
         if value.type == "tensor(float)":
             arrays[value.name] = random.standard_normal(shape, dtype=np.float32)
+        elif value.type == "tensor(float16)":
+            arrays[value.name] = random.standard_normal(shape, dtype=np.float32).astype(np.float16)
         elif value.name == "attention_mask":
             arrays[value.name] = np.arange(np.prod(shape)).reshape(shape) * 4 < 3 * np.prod(shape)
             arrays[value.name] = arrays[value.name].astype(np.int64)

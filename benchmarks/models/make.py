@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 NAMES = ["mlp", "mobilenetv2", "resnet50", "bert", "vit"]
+HALVES = ["mobilenetv2_f16", "resnet50_f16", "bert_f16", "gpt2_f16"]
 # Small ones, by the file that has their generators.
 FAMILIES = ["regnet", "regnet_wide", "shufflenet", "mobilenet_v3", "squeezenet", "encodec", "wav2vec2", "whisper",
             "unet", "video", "weights_given", "channels_last"]
@@ -31,7 +32,7 @@ DYNAMIC = [*(f"{name}_batch" for name in
            "image_open", "conv_samples", "depthwise_samples"]  # sizes that only the caller knows
 STEMS = {name: stem for stem, names in (("families", FAMILIES), ("networks", NETWORKS), ("stablehlo", STABLEHLO),
                                          ("recurrent", RECURRENT), ("quantized", QUANTIZED),
-                                         ("dynamic", DYNAMIC)) for name in names}
+                                         ("dynamic", DYNAMIC), ("halves", HALVES)) for name in names}
 HERE = pathlib.Path(__file__).resolve().parent
 
 
