@@ -244,13 +244,14 @@ static bool resolve_container(const compiler_flags_t* flags, target_container_t*
   return true;
 }
 
-// "4x8,2x4,64,4": numbers above 0, apart by just these characters.
+// "4x8,2x4,64,4" or "4x8,2x4,64,4,2": numbers above 0, apart by just these characters.
 static bool is_product_plan(const char* text) {
-  static const char apart[] = "x,x,,";
+  static const char apart[] = "x,x,,,";
   for (const char* next = apart;; ++next) {
     char* end = NULL;
-    if (*text < '1' || *text > '9' || strtol(text, &end, 10) > 4096 || *end != *next) return false;
-    if (!*next) return true;
+    if (*text < '1' || *text > '9' || strtol(text, &end, 10) > 4096) return false;
+    if (!*end && next >= apart + sizeof(apart) - 2) return true;
+    if (!*next || *end != *next) return false;
     text = end + 1;
   }
 }
@@ -276,7 +277,7 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
   if (flags->product_plan && !is_product_plan(flags->product_plan)) {
     text_printf(error,
                 "--iree-codegen-product-plan=%s: numbers like 4x8,2x4,64,4 are needed: fragments down x across "
-                "of a wave, waves down x across, depth of a tile, stages",
+                "of a wave, waves down x across, depth of a tile, stages, and slices where there are several",
                 flags->product_plan);
     return false;
   }

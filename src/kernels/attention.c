@@ -179,8 +179,9 @@ static ir_value_t* probability_fragment(attention_t* a, int64_t y, int64_t group
 static void multiply_values(attention_t* a, ir_value_t* const* scores, running_t* r) {
   product_side_t side = attention_side(a, false);
   int64_t groups = a->tile_keys / a->group, blocks = attention_result_blocks(a);
+  int64_t batch = attention_tile_batch(a, &a->v_tile);
   int32_t held = fragment_held(&a->f, side)->count;
-  ir_value_t* queries[ATTENTION_MAX_FRAGMENTS];
+  ir_value_t *queries[ATTENTION_MAX_FRAGMENTS], *values[ATTENTION_MAX_BATCH];
   for (int64_t g = 0; g < groups; ++g) {
     for (int64_t s = 0; s < a->steps; ++s) {
       for (int64_t y = 0; y < a->down; ++y) queries[y] = probability_fragment(a, y, g, s, scores);
@@ -191,10 +192,11 @@ static void multiply_values(attention_t* a, ir_value_t* const* scores, running_t
                                    fragment_frees(&a->f, side),
                                    held,
                                    a->v_tile.run > 1 ? (int32_t)a->v_tile.run : fragment_free_run(&a->f, side)};
-        ir_value_t* values = attention_tile_fragment(a, &a->v_tile, &piece);
+        int64_t left = blocks - z < batch ? blocks - z : batch;
+        if (z % batch == 0) attention_tile_fragments(a, &a->v_tile, &piece, left, values);
         for (int64_t y = 0; y < a->down; ++y) {
           ir_value_t** slot = &r->results[y * blocks + z];
-          *slot = attention_multiply(a, queries[y], values, *slot);
+          *slot = attention_multiply(a, queries[y], values[z % batch], *slot);
         }
       }
     }
@@ -231,11 +233,32 @@ static void start_running(attention_t* a, running_t* r) {
   }
 }
 
+// Begins to bring a tile to workgroup memory; and the end of that.
+static void begin_tile(attention_t* a, const attention_tile_t* t, linear_t first, ir_value_t** loads) {
+  kernel_build_t* k = attention_kernel(a);
+  if (!a->async) {
+    attention_tile_load(a, t, first, loads);
+    return;
+  }
+  attention_tile_copy(a, t, first);
+  ir_build_op(&k->b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL);
+}
+
+static void end_tile(attention_t* a, const attention_tile_t* t, ir_value_t* const* loads) {
+  kernel_build_t* k = attention_kernel(a);
+  if (a->async) {
+    team_wait_for_copies(k, 0);
+  } else {
+    attention_tile_store(a, t, loads);
+  }
+  team_barrier(k);
+}
+
 static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, running_t* r) {
   kernel_build_t* k = attention_kernel(a);
   ir_value_t *loads[ATTENTION_MAX_LOADS], *scores[ATTENTION_MAX_FRAGMENTS];
   int64_t blocks = attention_key_blocks(a);
-  attention_tile_load(a, &a->v_tile, first_key, loads);
+  begin_tile(a, &a->v_tile, first_key, loads);
   attention_scores(a, first_key, scores);
   for (int64_t y = 0; y < a->down; ++y) {
     softmax(a, y, scores + y * blocks, r);
@@ -243,12 +266,10 @@ static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, r
       scores[y * blocks + x] = eval_convert(k, scores[y * blocks + x], a->multiplied);
   }
   if (!a->direct) keep_probabilities(a, scores);
-  attention_tile_store(a, &a->v_tile, loads);
-  team_barrier(k);
-  attention_tile_load(a, &a->k_tile, next_key, loads);
+  end_tile(a, &a->v_tile, loads);
+  begin_tile(a, &a->k_tile, next_key, loads);
   multiply_values(a, scores, r);
-  attention_tile_store(a, &a->k_tile, loads);
-  team_barrier(k);
+  end_tile(a, &a->k_tile, loads);
 }
 
 // Facts of the loop's index where the number of keys is known: tiles begin at multiples of their size.
@@ -264,9 +285,8 @@ static void attend_keys(attention_t* a, ir_value_t* lower, ir_value_t* upper, ru
   kernel_build_t* k = attention_kernel(a);
   ir_value_t *values[MAX_CARRIED], *loads[ATTENTION_MAX_LOADS];
   attention_hold_queries(a);
-  attention_tile_load(a, &a->k_tile, linear_value(lower), loads);
-  attention_tile_store(a, &a->k_tile, loads);
-  team_barrier(k);
+  begin_tile(a, &a->k_tile, linear_value(lower), loads);
+  end_tile(a, &a->k_tile, loads);
   start_running(a, r);
   uint32_t count = pack_running(a, r, values);
   kernel_loop_t loop = kernel_loop_begin(k, lower, upper, a->tile_keys, values, count);
@@ -496,7 +516,7 @@ void strategy_attention_build(dispatch_t* d) {
   assert(planned);
   (void)planned;
   a.team = team_begin(d, a.waves * a.f.row->subgroup);
-  linear_divide(&d->k, a.team.lane, a.f.split, &a.f.high, &a.f.low);
+  fragments_set_lane(&a.f, a.team.lane);
   a.wave_query = linear_scale(&d->k, a.team.number, a.down * a.query_size);
   alloc_tiles(&a);
   each_item(&a);

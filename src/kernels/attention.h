@@ -14,6 +14,7 @@ enum {
   ATTENTION_MAX_QUERIES = 256,   // fragments of queries in registers
   ATTENTION_MAX_PIECES = 64,     // of a thread
   ATTENTION_MAX_LOADS = 64,      // of a thread, in registers at once
+  ATTENTION_MAX_BATCH = 4,       // fragments loaded at a time
 };
 
 // Rows of q, k or v (or of probabilities) in workgroup memory: element (row, column) is at
@@ -25,6 +26,9 @@ typedef struct attention_tile_t {
   int64_t size;             // rows of the tile
   int64_t run, stride, elements;
   bool turned;
+  bool is_right, matrices;  // of the second product; fragments are loaded by kernel.load_matrix
+  bool copies;              // loads are asynchronous copies
+  product_side_t side;      // that fragments are of
   const ir_type_t* element;
   int64_t width;   // elements of a load
   int64_t pieces;  // of a thread; a piece is `run` loads of as many rows
@@ -55,6 +59,7 @@ typedef struct attention_t {
   int64_t tile_keys;
   int64_t registers;     // of a thread, about
   bool queries_held;     // in registers, else in workgroup memory
+  bool async;            // keys and values are copied, not loaded and stored
   int64_t group, steps;  // keys that fragments of scores and steps of the instruction share
   attention_score_t from[ATTENTION_MAX_STEPS * FRAGMENT_MAX_HELD];  // direct: an operand's elements
   place_t key_places[ATTENTION_MAX_STEPS * FRAGMENT_MAX_HELD];      // keys of v's fragments in a group
@@ -121,6 +126,9 @@ void attention_tile_alloc(attention_t* a, attention_tile_t* t);
 // This thread's loads of the tile that begins at row `first`, in order; then what becomes of them.
 uint32_t attention_tile_load(attention_t* a, const attention_tile_t* t, linear_t first, ir_value_t** out);
 void attention_tile_store(attention_t* a, const attention_tile_t* t, ir_value_t* const* loads);
+// Both at once: as asynchronous copies, which `copies` says are possible; or in any case, to be waited for.
+void attention_tile_copy(attention_t* a, const attention_tile_t* t, linear_t first);
+void attention_tile_bring(attention_t* a, const attention_tile_t* t, linear_t first);
 // A fragment of `held` elements at rows[i], columns[i] from where it begins. `width`: of them lie one behind the other.
 typedef struct attention_piece_t {
   linear_t row, column;
@@ -128,6 +136,11 @@ typedef struct attention_piece_t {
   int32_t held, width;
 } attention_piece_t;
 ir_value_t* attention_tile_fragment(attention_t* a, const attention_tile_t* t, const attention_piece_t* piece);
+// `count` of them, one behind the other across the depth: along the rows, of v along the columns.
+void attention_tile_fragments(attention_t* a, const attention_tile_t* t, const attention_piece_t* piece, int64_t count,
+                              ir_value_t** out);
+// How many of them are best loaded at a time.
+int64_t attention_tile_batch(attention_t* a, const attention_tile_t* t);
 // A fragment of queries, straight from memory.
 ir_value_t* attention_query_fragment(attention_t* a, linear_t row, linear_t column);
 

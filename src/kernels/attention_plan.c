@@ -34,7 +34,7 @@ static bool read_op(attention_t* a, dispatch_t* d) {
   a->mask = op->operand_count > 3 ? ir_operand(op, 3) : NULL;
   a->rank = a->q->type->rank;
   a->head = a->q->type->dims[a->rank - 1], a->width = a->v->type->dims[a->rank - 1];
-  a->element = a->q->type->element;
+  a->element = a->f.element = a->q->type->element;
   a->causal = graph_get_causal(op);
   const ir_attr_t* scale = graph_get_scale(op);
   a->scale = scale ? scale->number : 1 / sqrt((double)a->head);
@@ -196,13 +196,19 @@ static bool plan_tiles(attention_t* a) {
   a->k_tile = (attention_tile_t){.tensor = a->k, .rows = a->keys, .columns = a->head, .padded = head, .run = 1};
   a->v_tile = (attention_tile_t){.tensor = a->v, .rows = a->keys, .columns = a->width, .padded = width, .run = run};
   a->p_tile = (attention_tile_t){.columns = a->tile_keys, .padded = a->tile_keys, .run = 1};
+  a->q_tile.side = a->p_tile.side = attention_side(a, true);
+  a->k_tile.side = a->v_tile.side = attention_side(a, false);
+  a->v_tile.is_right = true;
   a->q_tile.size = a->p_tile.size = attention_rows(a);
   a->k_tile.size = a->v_tile.size = a->tile_keys;
   a->q_tile.element = a->k_tile.element = a->v_tile.element = a->element;
   a->p_tile.element = a->multiplied;
   a->k_tile.turned = lanes;
-  return attention_tile_plan(a, &a->q_tile) && attention_tile_plan(a, &a->k_tile) &&
-         attention_tile_plan(a, &a->v_tile) && attention_tile_plan(a, &a->p_tile);
+  if (!attention_tile_plan(a, &a->q_tile) || !attention_tile_plan(a, &a->k_tile) ||
+      !attention_tile_plan(a, &a->v_tile) || !attention_tile_plan(a, &a->p_tile))
+    return false;
+  a->async = a->k_tile.copies && a->v_tile.copies;
+  return true;
 }
 
 static int64_t load_registers(const attention_tile_t* t) {
@@ -219,7 +225,7 @@ static bool fits(attention_t* a) {
   if (a->down * blocks > ATTENTION_MAX_FRAGMENTS || a->down * scores > ATTENTION_MAX_FRAGMENTS) return false;
   if (a->waves * a->f.row->subgroup > device->max_workgroup_size) return false;
   if (a->tile_keys % a->group || a->tile_keys % a->other_size || !plan_tiles(a)) return false;
-  int64_t k = load_registers(&a->k_tile), v = load_registers(&a->v_tile);
+  int64_t k = a->async ? 0 : load_registers(&a->k_tile), v = a->async ? 0 : load_registers(&a->v_tile);
   int64_t most = device->registers_per_thread < MOST ? device->registers_per_thread : MOST;
   a->registers = a->down * (blocks + scores) * a->f.c.count + (k > v ? k : v) + 3 * a->down * a->states + OTHERS;
   a->queries_held = held <= HELD && fragments <= ATTENTION_MAX_QUERIES && a->registers + held <= most;
@@ -241,7 +247,7 @@ static double plan_cost(const attention_t* a) {
     UNIT_WORKGROUP_BYTES = 128,
     UNIT_EXPONENTIALS = 16
   };
-  enum { WAIT = 1200, UNIT_WAVES = 4, EXTRA = 3, BARRIERS = 100, UNIT_REGISTERS = 65536, MOST_RESIDENT = 2 };
+  enum { WAIT = 1200, UNIT_WAVES = 4, EXTRA_KEYS = 192, BARRIERS = 100, UNIT_REGISTERS = 65536, MOST_RESIDENT = 2 };
   const mma_row_t* row = a->f.row;
   double bytes = (double)ir_type_bytes(a->element), rows = (double)attention_rows(a), keys = (double)a->tile_keys;
   double columns = (double)(a->k_tile.padded + a->v_tile.padded), waves = (double)a->waves;
@@ -265,7 +271,7 @@ static double plan_cost(const attention_t* a) {
   if (waves * resident < UNIT_WAVES) step *= UNIT_WAVES / (waves * resident);
   if (step < memory) step = memory;
   if (step < (WAIT + step) / resident) step = (WAIT + step) / resident;
-  return (double)(int64_t)(per_unit + 0.999) * step * (tiles + EXTRA);
+  return (double)(int64_t)(per_unit + 0.999) * step * (tiles + EXTRA_KEYS / keys);
 }
 
 static void plan_sizes(attention_t* a, attention_t* best, double* least) {

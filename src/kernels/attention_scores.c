@@ -8,9 +8,7 @@
 void attention_hold_queries(attention_t* a) {
   kernel_build_t* k = attention_kernel(a);
   if (!a->queries_held) {
-    ir_value_t* loads[ATTENTION_MAX_LOADS];
-    attention_tile_load(a, &a->q_tile, a->first_query, loads);
-    attention_tile_store(a, &a->q_tile, loads);
+    attention_tile_bring(a, &a->q_tile, a->first_query);
     return;
   }
   int64_t steps = attention_depth_steps(a);
@@ -23,20 +21,24 @@ void attention_hold_queries(attention_t* a) {
   }
 }
 
-static ir_value_t* query_fragment(attention_t* a, int64_t y, linear_t column) {
-  if (a->queries_held) return a->query_fragments[y * attention_depth_steps(a) + column.constant / a->f.row->k];
+// Of all the wave's queries.
+static void query_fragments(attention_t* a, linear_t column, ir_value_t** out) {
+  for (int64_t y = 0; a->queries_held && y < a->down; ++y) {
+    out[y] = a->query_fragments[y * attention_depth_steps(a) + column.constant / a->f.row->k];
+  }
+  if (a->queries_held) return;
   product_side_t side = attention_side(a, true);
-  attention_piece_t piece = {attention_wave_row(a, y),          column,
+  attention_piece_t piece = {attention_wave_row(a, 0),          column,
                              fragment_frees(&a->f, side),       fragment_depths(&a->f, side),
                              fragment_held(&a->f, side)->count, fragment_run(&a->f, side)};
-  return attention_tile_fragment(a, &a->q_tile, &piece);
+  attention_tile_fragments(a, &a->q_tile, &piece, a->down, out);
 }
 
 static void multiply_depth(attention_t* a, linear_t column, ir_value_t** scores) {
-  int64_t blocks = attention_key_blocks(a);
+  int64_t blocks = attention_key_blocks(a), batch = attention_tile_batch(a, &a->k_tile);
   product_side_t side = attention_side(a, false);
-  ir_value_t* queries[ATTENTION_MAX_FRAGMENTS];
-  for (int64_t y = 0; y < a->down; ++y) queries[y] = query_fragment(a, y, column);
+  ir_value_t *queries[ATTENTION_MAX_FRAGMENTS], *keys[ATTENTION_MAX_BATCH];
+  query_fragments(a, column, queries);
   for (int64_t x = 0; x < blocks; ++x) {
     attention_piece_t piece = {linear_constant(x * a->other_size),
                                column,
@@ -44,10 +46,11 @@ static void multiply_depth(attention_t* a, linear_t column, ir_value_t** scores)
                                fragment_depths(&a->f, side),
                                fragment_held(&a->f, side)->count,
                                a->k_tile.turned ? fragment_free_run(&a->f, side) : fragment_run(&a->f, side)};
-    ir_value_t* keys = attention_tile_fragment(a, &a->k_tile, &piece);
+    int64_t left = blocks - x < batch ? blocks - x : batch;
+    if (x % batch == 0) attention_tile_fragments(a, &a->k_tile, &piece, left, keys);
     for (int64_t y = 0; y < a->down; ++y) {
       ir_value_t** slot = &scores[y * blocks + x];
-      *slot = attention_multiply(a, queries[y], keys, *slot);
+      *slot = attention_multiply(a, queries[y], keys[x % batch], *slot);
     }
   }
 }

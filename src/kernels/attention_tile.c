@@ -8,9 +8,22 @@ static int64_t threads_of(const attention_t* a) { return a->waves * a->f.row->su
 
 static int64_t piece_count(const attention_tile_t* t) { return t->size / t->run * (t->padded / t->width); }
 
+// v's rows are read in the order in which its fragments have them.
+static bool is_natural(const attention_t* a, product_side_t side) {
+  const place_t* depths = fragment_depths(&a->f, side);
+  for (int32_t i = 0; i < fragment_held(&a->f, side)->count; ++i) {
+    if (!place_equal(&a->key_places[i], &depths[i])) return false;
+  }
+  return a->steps == 1;
+}
+
 bool attention_tile_plan(attention_t* a, attention_tile_t* t) {
   enum { LOAD_BYTES = 16, STORE_BYTES = 32, SHORT_GAP = 16, LONG_GAP = 32 };
+  const device_info_t* device = a->f.product.d->device;
   int64_t bytes = ir_type_bytes(t->element);
+  t->matrices = device->has_matrix_load && a->f.row->instruction && fragment_matrices(&a->f, t->side) &&
+                (!t->is_right || (bytes == 2 && is_natural(a, t->side)));
+  if (t->matrices) t->run = 1;
   t->width = LOAD_BYTES / bytes;
   if (t->width * t->run * bytes > STORE_BYTES) t->width = STORE_BYTES / (t->run * bytes);
   if (t->tensor && product_inner_dim(t->tensor) != a->rank - 1) t->width = 1;
@@ -21,6 +34,8 @@ bool attention_tile_plan(attention_t* a, attention_tile_t* t) {
   t->elements = t->turned ? t->padded * t->stride : t->size / t->run * t->stride;
   t->pieces = fragment_ceil(piece_count(t), threads_of(a));
   if (!t->tensor) return true;
+  t->copies = device->has_async_copy && t->run == 1 && !t->turned && t->width * bytes >= 4 &&
+              product_value_copy_width(t->tensor, t->width) == t->width;
   return t->size % t->run == 0 && t->pieces <= ATTENTION_MAX_PIECES && t->pieces * t->run <= ATTENTION_MAX_LOADS;
 }
 
@@ -65,20 +80,27 @@ static ir_value_t* row_exists(kernel_build_t* k, linear_t* row, const extent_t* 
   return exists;
 }
 
-// `width` elements of a row from a column on; zeros where `exists` is not so.
-static ir_value_t* load_row(attention_t* a, const attention_tile_t* t, linear_t row, linear_t column,
-                            ir_value_t* exists) {
+// Coordinates of `width` elements of a row from a column on; `exists` becomes false also where there are no such.
+static void row_coords(attention_t* a, const attention_tile_t* t, linear_t row, linear_t column, linear_t* coords,
+                       ir_value_t** exists) {
   kernel_build_t* k = &a->f.product.d->k;
-  linear_t coords[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < a->rank - 2; ++i) coords[i] = a->coords[i];
   ir_value_t* within = fragment_below(k, &column, t->columns);
   if (within) {
     column = fragment_clamp(k, column, t->columns, t->width);
-    exists = exists ? kernel_binary(&k->b, SCALAR_and, exists, within) : within;
+    *exists = *exists ? kernel_binary(&k->b, SCALAR_and, *exists, within) : within;
   }
   coords[a->rank - 2] = row;
   coords[a->rank - 1] = column;
   coords[a->rank - 1].lane = t->width > 1;
+}
+
+// The elements; zeros where `exists` is not so.
+static ir_value_t* load_row(attention_t* a, const attention_tile_t* t, linear_t row, linear_t column,
+                            ir_value_t* exists) {
+  kernel_build_t* k = &a->f.product.d->k;
+  linear_t coords[GRAPH_MAX_RANK];
+  row_coords(a, t, row, column, coords, &exists);
   k->lanes = t->width;
   ir_value_t* value = eval_lanes(k, t->tensor, coords);
   k->lanes = 1;
@@ -124,6 +146,53 @@ void attention_tile_store(attention_t* a, const attention_tile_t* t, ir_value_t*
   }
 }
 
+// A piece of one row; by a load and a store where it turns out not to lie in memory as it must.
+static void copy_row(attention_t* a, const attention_tile_t* t, linear_t row, linear_t column, ir_value_t* exists,
+                     linear_t to) {
+  kernel_build_t* k = &a->f.product.d->k;
+  linear_t coords[GRAPH_MAX_RANK], from;
+  ir_value_t *inside = exists, *memory;
+  row_coords(a, t, row, column, coords, &inside);
+  k->lanes = t->width;
+  bool fits = eval_place(k, t->tensor, coords, &memory, &from) && !from.vector && from.lane == (t->width > 1) &&
+              linear_multiple(&from, t->width) == t->width;
+  k->lanes = 1;
+  if (!fits) {
+    ir_value_t* value = load_row(a, t, row, column, exists);
+    fragment_piece_t piece = {t->memory, t->width, 1, 0};
+    fragment_store_piece(k, &piece, to, &value);
+    return;
+  }
+  from.lane = 0;
+  ir_value_t* operands[] = {memory, linear_scalar(k, &from), t->memory, linear_scalar(k, &to), inside};
+  ir_op_t* copy = ir_build_op(&k->b, KERNEL_ASYNC_COPY, operands, inside ? 5 : 4, NULL);
+  ir_op_set_attr(k->ctx, copy, "bytes", ir_attr_i64(k->ctx, t->width * ir_type_bytes(t->element)));
+}
+
+void attention_tile_copy(attention_t* a, const attention_tile_t* t, linear_t first) {
+  kernel_build_t* k = &a->f.product.d->k;
+  for (int64_t i = 0; i < t->pieces; ++i) {
+    linear_t row, column;
+    ir_value_t* inside = piece_place(a, t, i, &row, &column);
+    linear_t at = linear_add(k, first, row), to = tile_offset(k, t, row, column);
+    kernel_branch_t branch;
+    if (inside) branch = kernel_if_begin(&k->b, inside, NULL, 0);
+    ir_value_t* exists = row_exists(k, &at, &t->rows);
+    copy_row(a, t, at, column, exists, to);
+    if (inside) kernel_if_end(&k->b, &branch, NULL, 0);
+  }
+}
+
+void attention_tile_bring(attention_t* a, const attention_tile_t* t, linear_t first) {
+  ir_value_t* loads[ATTENTION_MAX_LOADS];
+  if (a->async && t->copies) {
+    attention_tile_copy(a, t, first);
+    return;
+  }
+  attention_tile_load(a, t, first, loads);
+  attention_tile_store(a, t, loads);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Fragments
 //===----------------------------------------------------------------------------------------------------------------===
@@ -163,6 +232,29 @@ ir_value_t* attention_tile_fragment(attention_t* a, const attention_tile_t* t, c
     result = put(k, result, value, i, p->held);
   }
   return widen(a, result);
+}
+
+int64_t attention_tile_batch(attention_t* a, const attention_tile_t* t) {
+  enum { MATRICES = 4 };
+  int64_t each = t->matrices ? fragment_matrices(&a->f, t->side) : MATRICES;
+  return each < MATRICES ? MATRICES / each : 1;
+}
+
+void attention_tile_fragments(attention_t* a, const attention_tile_t* t, const attention_piece_t* p, int64_t count,
+                              ir_value_t** out) {
+  if (t->matrices) {
+    linear_t free = t->is_right ? p->column : p->row, depth = t->is_right ? p->row : p->column;
+    fragment_matrices_t from = {t->side, t->memory, linear_constant(0), t->stride, t->is_right, free, depth};
+    fragments_load_matrices(&a->f, &from, 0, count, out);
+    return;
+  }
+  attention_piece_t piece = *p;
+  int64_t size = t->side == PRODUCT_LEFT ? a->f.row->m : a->f.row->n;
+  for (int64_t i = 0; i < count; ++i) {
+    out[i] = attention_tile_fragment(a, t, &piece);
+    linear_t* along = t->is_right ? &piece.column : &piece.row;
+    along->constant += size;
+  }
 }
 
 ir_value_t* attention_query_fragment(attention_t* a, linear_t row, linear_t column) {

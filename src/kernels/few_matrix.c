@@ -18,10 +18,12 @@
 #include <string.h>
 
 #include "kernels/few.h"
+#include "kernels/staged.h"
 
 enum {
   MOST_ROWS = 31,
-  ONE_ROW_COLUMNS = 64,  // times the device's units: with more of them one row is faster lane by lane
+  MOST_COPIED_ROWS = 16,  // where tiles can be copied asynchronously, as staged.c does with more
+  ONE_ROW_COLUMNS = 64,   // times the device's units: with more of them one row is faster lane by lane
   MAX_DOWN = 4,
   MAX_ACROSS = 8,
   MAX_RUN = 16,
@@ -182,6 +184,7 @@ static bool prepare(few_matrix_t* m, dispatch_t* d) {
   if (p->rows == 1 && p->columns >= ONE_ROW_COLUMNS * d->device->compute_units) return false;
   if (along == PRODUCT_ALONG_NOTHING || (along == PRODUCT_ALONG_ROWS && bytes < 2) || bytes > 8) return false;
   m->along_depth = along == PRODUCT_ALONG_DEPTH;
+  if (p->rows > MOST_COPIED_ROWS && staged_copies_tiles(d)) return false;
   if (!choose_instruction(m)) return false;
   m->unroll = m->each * bytes < FEW_WORD ? FEW_WORD / (m->each * bytes) : 1;
   m->run = m->unroll * m->each;

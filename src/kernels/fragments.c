@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "kernels/team.h"
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Layouts
 //===----------------------------------------------------------------------------------------------------------------===
@@ -144,6 +146,14 @@ bool fragments_take_lanes(fragments_t* f) {
 // Code
 //===----------------------------------------------------------------------------------------------------------------===
 
+void fragments_set_lane(fragments_t* f, linear_t lane) {
+  kernel_build_t* k = &f->product.d->k;
+  linear_t matrix;
+  linear_divide(k, lane, f->split, &f->high, &f->low);
+  linear_divide(k, lane, 8, &matrix, &f->matrix_row);
+  linear_divide(k, matrix, 2, &f->matrix_bits[1], &f->matrix_bits[0]);
+}
+
 linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place) {
   kernel_build_t* k = &f->product.d->k;
   linear_t at = linear_add(k, linear_scale(k, f->low, place->low), linear_scale(k, f->high, place->high));
@@ -166,6 +176,66 @@ ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size) 
   linear_range(k, at, &min, &max);
   if (max < size) return NULL;
   return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, at), kernel_index(&k->b, size));
+}
+
+// Matrix number m of a side's fragments, one fragment after the other: where it begins.
+typedef struct corner_t {
+  int64_t free, depth;
+} corner_t;
+static corner_t matrix_corner(const fragments_t* f, product_side_t side, int64_t m) {
+  int64_t each = fragment_matrices(f, side), size = side == PRODUCT_LEFT ? f->row->m : f->row->n;
+  int32_t element = (int32_t)(m % each * (4 / (int64_t)ir_type_bytes(f->element)));
+  return (corner_t){m / each * size + fragment_frees(f, side)[element].base, fragment_depths(f, side)[element].base};
+}
+
+// `unit` matrices from number m on: each lane says where one row of one of them begins. Their corners make a
+// parallelogram, so that two bits of the lane say where.
+static ir_value_t* load_matrices(fragments_t* f, const fragment_matrices_t* from, int64_t m, int64_t unit) {
+  kernel_build_t* k = &f->product.d->k;
+  corner_t corner = matrix_corner(f, from->side, m);
+  linear_t free = from->free, depth = from->depth;
+  free.constant += corner.free, depth.constant += corner.depth;
+  for (int bit = 0; 1 << bit < unit; ++bit) {
+    corner_t other = matrix_corner(f, from->side, m + (1 << bit));
+    free = linear_add(k, free, linear_scale(k, f->matrix_bits[bit], other.free - corner.free));
+    depth = linear_add(k, depth, linear_scale(k, f->matrix_bits[bit], other.depth - corner.depth));
+  }
+  linear_t major = from->turned ? depth : free, minor = from->turned ? free : depth;
+  major = linear_add(k, major, f->matrix_row);
+  linear_t at = linear_add(k, from->offset, linear_add(k, linear_scale(k, major, from->stride), minor));
+  ir_value_t* operands[] = {from->memory, linear_scalar(k, &at)};
+  int64_t lanes = unit * 4 / (int64_t)ir_type_bytes(f->element);
+  ir_value_t* value =
+      ir_build_value(&k->b, KERNEL_LOAD_MATRIX, operands, 2, kernel_vector_type(k->ctx, f->element, lanes));
+  ir_op_set_attr(k->ctx, value->def, "count", ir_attr_i64(k->ctx, unit));
+  if (from->turned) ir_op_set_attr(k->ctx, value->def, "transpose", ir_attr_unit(k->ctx));
+  return value;
+}
+
+// Four corners, the last of which is where the two others lead to.
+static bool is_parallelogram(const fragments_t* f, product_side_t side, int64_t m) {
+  corner_t a = matrix_corner(f, side, m), b = matrix_corner(f, side, m + 1), c = matrix_corner(f, side, m + 2);
+  corner_t d = matrix_corner(f, side, m + 3);
+  return d.free - c.free == b.free - a.free && d.depth - c.depth == b.depth - a.depth;
+}
+
+void fragments_load_matrices(fragments_t* f, const fragment_matrices_t* from, int64_t first, int64_t count,
+                             ir_value_t** out) {
+  kernel_build_t* k = &f->product.d->k;
+  int64_t each = fragment_matrices(f, from->side), end = (first + count) * each;
+  int64_t held = fragment_held(f, from->side)->count;
+  const ir_type_t* type = kernel_vector_type(k->ctx, f->element, held);
+  for (int64_t i = 0; i < count; ++i) out[i] = kernel_number(&k->b, type, 0);
+  for (int64_t m = first * each, unit; m < end; m += unit) {
+    unit = end - m >= 4 && is_parallelogram(f, from->side, m) ? 4 : end - m >= 2 ? 2 : 1;
+    ir_value_t* value = load_matrices(f, from, m, unit);
+    int64_t lanes = kernel_lanes(value), element = (m - first * each) * held / each;
+    for (int64_t i = 0; i < lanes; ++i) {
+      ir_value_t** fragment = &out[(element + i) / held];
+      ir_value_t* one = lanes > 1 ? kernel_extract(&k->b, value, i) : value;
+      *fragment = lanes == held ? value : kernel_insert(&k->b, *fragment, one, (element + i) % held);
+    }
+  }
 }
 
 // The loads' elements in turn: the first of each, then the second ones.
@@ -231,14 +301,13 @@ static ir_value_t* result_run(fragments_t* f, ir_value_t* fragment, int32_t firs
   return kernel_shuffle(&k->b, fragment, fragment, mask, (uint32_t)run);
 }
 
-void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i, int32_t run) {
+static void store_values(fragments_t* f, linear_t row, linear_t column, ir_value_t* values) {
   product_t* p = &f->product;
   kernel_build_t* k = &p->d->k;
-  row = fragment_at(f, row, &f->c.row[i]);
+  int64_t run = kernel_lanes(values);
   ir_value_t *row_exists = fragment_below(k, &row, p->rows), *column_exists = fragment_below(k, &column, p->columns);
   ir_value_t* exists = row_exists ? row_exists : column_exists;
   if (row_exists && column_exists) exists = kernel_binary(&k->b, SCALAR_and, row_exists, column_exists);
-  ir_value_t* values = result_run(f, fragment, i, run);
   kernel_branch_t branch;
   if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
   product_column_t place = product_column(p, column_exists ? fragment_clamp(k, column, p->columns, run) : column);
@@ -247,6 +316,90 @@ void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* f
   product_store(p, row_exists ? fragment_clamp(k, row, p->rows, 1) : row, &place, values);
   k->lanes = 1;
   if (exists) kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i, int32_t run) {
+  store_values(f, fragment_at(f, row, &f->c.row[i]), column, result_run(f, fragment, i, run));
+}
+
+// Of the widest element that the dispatch stores.
+static int64_t stored_bytes(const dispatch_t* d) {
+  int64_t most = 1;
+  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
+    int64_t bytes = ir_type_bytes(ir_operand(d->yield, i)->type->element);
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
+// How many neighbouring lanes, 1, 2 or 4, exchange runs of as many fragments: each lane of four has a run of a row,
+// those of four a fragment's whole row, and together they make one access.
+static int64_t exchanging_lanes(const fragments_t* f, int64_t run, int64_t count) {
+  enum { LANES = 4, STORE_BYTES = 16 };
+  const product_t* p = &f->product;
+  int64_t element = stored_bytes(p->d), lanes = LANES;
+  if (!f->row->instruction || f->split != LANES || f->row->n != LANES * run) return 1;
+  for (int32_t i = 0; i < f->c.count; ++i) {
+    const place_t *row = &f->c.row[i], *column = &f->c.column[i];
+    if (row->low || column->low != run || column->high || column->base != i % run) return 1;
+  }
+  int64_t line = product_line(p);
+  while (lanes > 1 && (lanes * run * element > STORE_BYTES || count % lanes || line % (lanes * run))) lanes /= 2;
+  return lanes;
+}
+
+// Lane i of `lanes` neighbours gets their units i: a transpose, one bit of the lane's number at a time.
+static void exchange(fragments_t* f, ir_value_t** units, int64_t lanes) {
+  kernel_build_t* k = &f->product.d->k;
+  int64_t width = kernel_lanes(units[0]);
+  linear_t rest = f->low, high, bit;
+  for (int64_t step = 1; step < lanes; step *= 2, rest = high) {
+    linear_divide(k, rest, 2, &high, &bit);
+    ir_value_t* odd = kernel_binary(&k->b, SCALAR_ne, linear_scalar(k, &bit), kernel_index(&k->b, 0));
+    odd = kernel_splat(&k->b, odd, width);
+    for (int64_t i = 0; i < lanes; ++i) {
+      if (i & step) continue;
+      ir_value_t **low = &units[i], **up = &units[i | step];
+      ir_value_t* other = team_shuffle(k, kernel_ternary(&k->b, SCALAR_select, odd, *low, *up), "xor", step);
+      *low = kernel_ternary(&k->b, SCALAR_select, odd, other, *low);
+      *up = kernel_ternary(&k->b, SCALAR_select, odd, *up, other);
+    }
+  }
+}
+
+static ir_value_t* join(kernel_build_t* k, ir_value_t* const* parts, int64_t count) {
+  int64_t each = kernel_lanes(parts[0]);
+  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_scalar(parts[0]->type), count * each);
+  ir_value_t* result = kernel_number(&k->b, type, 0);
+  for (int64_t i = 0; i < count * each; ++i) {
+    ir_value_t* one = each > 1 ? kernel_extract(&k->b, parts[i / each], i % each) : parts[i / each];
+    result = kernel_insert(&k->b, result, one, i);
+  }
+  return result;
+}
+
+void fragments_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* const* results, int64_t count) {
+  enum { MOST_LANES = 4 };
+  kernel_build_t* k = &f->product.d->k;
+  const ir_type_t* element = ir_result(f->product.op, 0)->type->element;
+  int32_t run = fragment_result_run(f);
+  int64_t lanes = exchanging_lanes(f, run, count);
+  linear_t group, number;
+  linear_divide(k, f->low, lanes, &group, &number);
+  linear_t own = linear_add(k, linear_scale(k, number, f->row->n), linear_scale(k, group, lanes * run));
+  for (int64_t x = 0; x < count; x += lanes, column.constant += lanes * f->row->n) {
+    for (int32_t i = 0; i < f->c.count; i += run) {
+      if (lanes == 1) {
+        fragment_store(f, row, fragment_at(f, column, &f->c.column[i]), results[x], i, run);
+        continue;
+      }
+      ir_value_t* units[MOST_LANES];
+      for (int64_t u = 0; u < lanes; ++u) units[u] = eval_convert(k, result_run(f, results[x + u], i, run), element);
+      exchange(f, units, lanes);
+      linear_t at = fragment_at(f, row, &f->c.row[i]);
+      store_values(f, at, linear_add(k, column, own), join(k, units, lanes));
+    }
+  }
 }
 
 linear_t fragment_workgroup(kernel_build_t* k, int64_t axis, int64_t count) {

@@ -24,8 +24,9 @@ typedef struct fragments_t {
   const mma_row_t* row;
   int32_t split;
   held_t a, b, c;
-  const ir_type_t* element;  // of both operands
-  linear_t low, high;        // of the lane; the strategy sets them
+  const ir_type_t* element;             // of both operands
+  linear_t low, high;                   // of the lane
+  linear_t matrix_row, matrix_bits[2];  // of the lane, for kernel.load_matrix: which row of which matrix
 } fragments_t;
 
 static inline int64_t fragment_ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -62,12 +63,27 @@ static inline const held_t* fragment_held(const fragments_t* f, product_side_t s
 }
 bool place_equal(const place_t* x, const place_t* y);
 
+// Sets what is the lane's.
+void fragments_set_lane(fragments_t* f, linear_t lane);
 // `first` plus the lane's place.
 linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place);
 // `at`, or the last place below `size` where `width` elements fit; both are multiples of the width.
 linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size, int64_t width);
 // i1: at < size; NULL where it always is.
 ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size);
+// Fragments of a side one behind the other across the depth, in workgroup memory as kernel.load_matrix takes them:
+// element (free, depth) is at free * stride + depth, or turned at depth * stride + free.
+typedef struct fragment_matrices_t {
+  product_side_t side;
+  ir_value_t* memory;
+  linear_t offset;  // of element (0, 0)
+  int64_t stride;
+  bool turned;
+  linear_t free, depth;  // where the first fragment begins
+} fragment_matrices_t;
+// `count` fragments from number `first` on, as many matrices at a time as one instruction loads.
+void fragments_load_matrices(fragments_t* f, const fragment_matrices_t* from, int64_t first, int64_t count,
+                             ir_value_t** out);
 // Loads on their way to workgroup memory: `run` of them with `width` elements each.
 typedef struct fragment_piece_t {
   ir_value_t* memory;
@@ -79,6 +95,9 @@ void fragment_store_piece(kernel_build_t* k, const fragment_piece_t* piece, line
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c);
 // How many elements of a result's fragment, from each multiple of it on, lie side by side in the result's memory.
 int32_t fragment_result_run(const fragments_t* f);
+// Stores `count` fragments of the result that lie side by side along the columns. Where lanes hold short runs of each,
+// they exchange them first, so that each has a long one of another fragment.
+void fragments_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* const* results, int64_t count);
 // Elements i to i + run - 1 of a result's fragment, at a place that may be past the ends: then nothing is stored.
 void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i, int32_t run);
 

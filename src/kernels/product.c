@@ -303,8 +303,7 @@ product_along_t product_along(const product_t* p, product_side_t side) {
                           : PRODUCT_ALONG_NOTHING;
 }
 
-int64_t product_copy_width(const product_t* p, product_side_t side, int64_t most) {
-  const ir_value_t* value = side_value(p, side);
+int64_t product_value_copy_width(const ir_value_t* value, int64_t most) {
   while (value->def) {
     if (!ir_is(value->def, GRAPH_TRANSPOSE) && !ir_is(value->def, GRAPH_RESHAPE)) return 0;
     value = ir_operand(value->def, 0);
@@ -314,4 +313,8 @@ int64_t product_copy_width(const product_t* p, product_side_t side, int64_t most
   int64_t width = 1;
   while (last >= 0 && width < most && value->type->dims[last] % (2 * width) == 0) width *= 2;
   return width;
+}
+
+int64_t product_copy_width(const product_t* p, product_side_t side, int64_t most) {
+  return product_value_copy_width(side_value(p, side), most);
 }

@@ -88,5 +88,7 @@ product_along_t product_along(const product_t* p, product_side_t side);
 // How many elements along that, a power of two up to `most`, are in memory as they are and aligned to their size,
 // wherever a multiple of them begins. 0 where elements are computed.
 int64_t product_copy_width(const product_t* p, product_side_t side, int64_t most);
+// The same of a value's last dimension.
+int64_t product_value_copy_width(const ir_value_t* value, int64_t most);
 
 #endif  // IREE_C_KERNELS_PRODUCT_H_

@@ -1,6 +1,8 @@
 // Large products on GPUs, with both operands brought to workgroup memory a tile at a time. Matrix instructions multiply
 // where there are any for the types; else each lane does, where the device has no scalar unit to read one side with.
-// A workgroup (columns, rows, batch) has a tile of waves x fragments down and across. With asynchronous copies, several
+// A workgroup (columns, rows, batch) has a tile of waves x fragments down and across; where tiles are few, several such
+// slices, each of which takes a part of every tile's depth, and whose results are summed at the end (staged_sum.c), so
+// that units have enough waves. With asynchronous copies, several
 // tiles of the depth are on their way while one is multiplied:
 //
 //   copy the first stages - 1 steps, each a group
@@ -11,6 +13,9 @@
 //       a[y], b[x] = fragments from the step's stage;  c[y][x] = mma a[y], b[x], c[y][x]
 //     those copies are a group
 //   the lanes store what they hold of c[y][x]
+//
+// By matrix instructions fragments are loaded a step of k ahead, also of the next tile, so that the wait is before the
+// last products of a tile, not behind them.
 //
 // Where an operand is computed, or its elements do not lie so that they can be copied, both go through registers:
 //
@@ -80,83 +85,18 @@ static ir_value_t* load_runs(staged_t* s, product_side_t which, linear_t stage, 
   return s->f.row->instruction ? result : product_widen(&s->f.product, which, result);
 }
 
-// Matrix number m of a side's fragments, one fragment after the other: where it begins.
-typedef struct corner_t {
-  int64_t free, depth;
-} corner_t;
-static corner_t matrix_corner(const staged_t* s, product_side_t which, int64_t m) {
-  int64_t each = s->sides[which].matrices, size = which == PRODUCT_LEFT ? s->f.row->m : s->f.row->n;
-  int32_t element = (int32_t)(m % each * (4 / (int64_t)ir_type_bytes(s->f.element)));
-  return (corner_t){m / each * size + fragment_frees(&s->f, which)[element].base,
-                    fragment_depths(&s->f, which)[element].base};
-}
-
-// `unit` matrices from number m on: each lane says where one row of one of them begins. Their corners make a
-// parallelogram, so that two bits of the lane say where.
-static ir_value_t* load_matrices(staged_t* s, product_side_t which, linear_t stage, linear_t first, linear_t step,
-                                 int64_t m, int64_t unit) {
-  kernel_build_t* k = &s->f.product.d->k;
-  const staged_side_t* side = &s->sides[which];
-  corner_t corner = matrix_corner(s, which, m);
-  linear_t free = first, depth = step;
-  free.constant += corner.free, depth.constant += corner.depth;
-  for (int bit = 0; 1 << bit < unit; ++bit) {
-    corner_t other = matrix_corner(s, which, m + (1 << bit));
-    free = linear_add(k, free, linear_scale(k, s->matrix_bits[bit], other.free - corner.free));
-    depth = linear_add(k, depth, linear_scale(k, s->matrix_bits[bit], other.depth - corner.depth));
-  }
-  if (side->along_depth) {
-    free = linear_add(k, free, s->matrix_row);
-  } else {
-    depth = linear_add(k, depth, s->matrix_row);
-  }
-  linear_t at =
-      linear_add(k, linear_scale(k, side->along_depth ? free : depth, side->stride), side->along_depth ? depth : free);
-  at = linear_add(k, linear_scale(k, stage, side->stage), at);
-  ir_value_t* operands[] = {side->memory, linear_scalar(k, &at)};
-  int64_t lanes = unit * 4 / (int64_t)ir_type_bytes(s->f.element);
-  ir_value_t* value =
-      ir_build_value(&k->b, KERNEL_LOAD_MATRIX, operands, 2, kernel_vector_type(k->ctx, s->f.element, lanes));
-  ir_op_set_attr(k->ctx, value->def, "count", ir_attr_i64(k->ctx, unit));
-  if (!side->along_depth) ir_op_set_attr(k->ctx, value->def, "transpose", ir_attr_unit(k->ctx));
-  return value;
-}
-
-// Four corners, the last of which is where the two others lead to.
-static bool is_parallelogram(const staged_t* s, product_side_t which, int64_t m) {
-  corner_t a = matrix_corner(s, which, m), b = matrix_corner(s, which, m + 1), c = matrix_corner(s, which, m + 2);
-  corner_t d = matrix_corner(s, which, m + 3);
-  return d.free - c.free == b.free - a.free && d.depth - c.depth == b.depth - a.depth;
-}
-
-// All fragments of a side at a step by matrices: as many at a time as one instruction loads.
-static void load_by_matrices(staged_t* s, product_side_t which, linear_t stage, linear_t first, linear_t step,
-                             ir_value_t** out) {
-  kernel_build_t* k = &s->f.product.d->k;
-  int64_t count = which == PRODUCT_LEFT ? s->down : s->across, each = s->sides[which].matrices, total = count * each;
-  int64_t held = fragment_held(&s->f, which)->count;
-  const ir_type_t* type = kernel_vector_type(k->ctx, s->f.element, held);
-  for (int64_t i = 0; i < count; ++i) out[i] = kernel_number(&k->b, type, 0);
-  for (int64_t m = 0, unit; m < total; m += unit) {
-    unit = total - m >= 4 && is_parallelogram(s, which, m) ? 4 : total - m >= 2 ? 2 : 1;
-    ir_value_t* value = load_matrices(s, which, stage, first, step, m, unit);
-    int64_t lanes = kernel_lanes(value), from = m * held / each;
-    for (int64_t i = 0; i < lanes; ++i) {
-      ir_value_t** fragment = &out[(from + i) / held];
-      ir_value_t* one = lanes > 1 ? kernel_extract(&k->b, value, i) : value;
-      *fragment = lanes == held ? value : kernel_insert(&k->b, *fragment, one, (from + i) % held);
-    }
-  }
-}
-
 static void load_fragments(staged_t* s, product_side_t which, linear_t stage, linear_t step, ir_value_t** out) {
   bool left = which == PRODUCT_LEFT;
   linear_t first = left ? s->wave_row : s->wave_column;
-  if (s->sides[which].matrices) {
-    load_by_matrices(s, which, stage, first, step, out);
+  int64_t count = left ? s->down : s->across;
+  const staged_side_t* side = &s->sides[which];
+  if (side->matrices) {
+    linear_t offset = linear_scale(&s->f.product.d->k, stage, side->stage);
+    fragment_matrices_t from = {which, side->memory, offset, side->stride, !side->along_depth, first, step};
+    fragments_load_matrices(&s->f, &from, 0, count, out);
     return;
   }
-  for (int64_t i = 0; i < (left ? s->down : s->across); ++i, first.constant += left ? s->f.row->m : s->f.row->n) {
+  for (int64_t i = 0; i < count; ++i, first.constant += left ? s->f.row->m : s->f.row->n) {
     out[i] = load_runs(s, which, stage, first, step);
   }
 }
@@ -182,20 +122,21 @@ static void multiply(staged_t* s, const operands_t* o, ir_value_t** acc) {
   }
 }
 
+enum { MOST_UNROLLED = 256 };  // multiplications
+
 // A tile's depth, in a loop where that is many steps, and copies to another stage (or NULL) among it, so that they do
 // not all wait for each other at one time.
 static void multiply_tile(staged_t* s, linear_t stage, staged_copies_t* copies, ir_value_t** acc) {
-  enum { MOST_UNROLLED = 256 };  // multiplications
   kernel_build_t* k = &s->f.product.d->k;
-  uint32_t count = (uint32_t)(s->down * s->across);
-  int64_t depth = s->f.row->k, unrolled = s->depth;
+  uint32_t count = (uint32_t)staged_fragments(s);
+  int64_t depth = s->f.row->k, whole = staged_slice_depth(s), unrolled = whole;
   while (unrolled > 4 * depth && unrolled / depth * count > MOST_UNROLLED && unrolled % 2 == 0) unrolled /= 2;
   kernel_loop_t loop = {0};
-  linear_t first = linear_constant(0);
-  if (unrolled < s->depth) {
+  linear_t first = linear_scale(k, s->slice, whole);
+  if (unrolled < whole) {
     if (copies) staged_copies_issue(s, copies, copies->count);
-    loop = kernel_loop_constant(k, 0, s->depth, unrolled, acc, count);
-    first = linear_value(loop.index);
+    loop = kernel_loop_constant(k, 0, whole, unrolled, acc, count);
+    first = linear_add(k, first, linear_value(loop.index));
     memcpy(acc, loop.iters, sizeof(*acc) * count);
   }
   // Matrices are loaded a step ahead, so that they are there when they are multiplied.
@@ -223,11 +164,11 @@ static void find_places(staged_t* s) {
   kernel_build_t* k = &p->d->k;
   const mma_row_t* row = s->f.row;
   team_t team = team_begin(p->d, staged_threads(s));
-  linear_t down, across, matrix;
-  linear_divide(k, team.number, s->waves_across, &down, &across);
-  linear_divide(k, team.lane, s->f.split, &s->f.high, &s->f.low);
-  linear_divide(k, team.lane, 8, &matrix, &s->matrix_row);
-  linear_divide(k, matrix, 2, &s->matrix_bits[1], &s->matrix_bits[0]);
+  linear_t down, across, wave;
+  linear_divide(k, team.thread, staged_slice_threads(s), &s->slice, &s->slice_thread);
+  linear_divide(k, team.number, s->waves_down * s->waves_across, &s->slice, &wave);
+  linear_divide(k, wave, s->waves_across, &down, &across);
+  fragments_set_lane(&s->f, team.lane);
   s->wave_row = linear_scale(k, down, s->down * row->m);
   s->wave_column = linear_scale(k, across, s->across * row->n);
   s->sides[PRODUCT_LEFT].first = linear_scale(k, fragment_workgroup(k, 1, p->d->workgroups[1]), s->sides[0].size);
@@ -261,11 +202,6 @@ static void reduce_by_loads(staged_t* s, ir_value_t** acc, uint32_t fragments) {
   for (uint32_t i = 0; i < fragments; ++i) acc[i] = kernel_loop_result(&loop, i);
 }
 
-static void wait_for_copies(kernel_build_t* k, int64_t pending) {
-  ir_op_t* wait = ir_build_op(&k->b, KERNEL_ASYNC_WAIT, NULL, 0, NULL);
-  ir_op_set_attr(k->ctx, wait, "pending", ir_attr_i64(k->ctx, pending));
-}
-
 // The stage before or behind one, round about.
 static linear_t turn_stage(kernel_build_t* k, ir_value_t* stage, int64_t stages, bool back) {
   ir_value_t *end = kernel_index(&k->b, back ? 0 : stages - 1), *begin = kernel_index(&k->b, back ? stages - 1 : 0);
@@ -277,33 +213,108 @@ static linear_t turn_stage(kernel_build_t* k, ir_value_t* stage, int64_t stages,
   return linear_value(result);
 }
 
-static void reduce_by_copies(staged_t* s, ir_value_t** acc, uint32_t fragments) {
+static void begin_copies(staged_t* s) {
   kernel_build_t* k = &s->f.product.d->k;
-  int64_t steps = staged_steps(s), ahead = s->stages - 1;
-  for (int64_t i = 0; i < ahead; ++i) {
+  int64_t steps = staged_steps(s);
+  for (int64_t i = 0; i < s->stages - 1; ++i) {
     staged_copies_t copies = staged_copies_begin(s, linear_constant(i < steps ? i : 0), linear_constant(i), NULL);
     if (i < steps) staged_copies_issue(s, &copies, copies.count);
     ir_build_op(&k->b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL);
   }
+}
+
+static void await_tile(staged_t* s) {
+  kernel_build_t* k = &s->f.product.d->k;
+  team_wait_for_copies(k, s->stages - 2);
+  team_barrier(k);
+}
+
+// The copies of the step stages - 1 behind `step`, into the stage before `stage`.
+static staged_copies_t coming_copies(staged_t* s, ir_value_t* step, ir_value_t* stage) {
+  kernel_build_t* k = &s->f.product.d->k;
+  int64_t steps = staged_steps(s);
+  linear_t coming = linear_value(step), freed = turn_stage(k, stage, s->stages, true);
+  coming.constant += s->stages - 1;
+  ir_value_t* exist = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &coming), kernel_index(&k->b, steps));
+  return staged_copies_begin(s, fragment_clamp(k, coming, steps, 1), freed, exist);
+}
+
+static void reduce_by_copies(staged_t* s, ir_value_t** acc, uint32_t fragments) {
+  kernel_build_t* k = &s->f.product.d->k;
+  int64_t steps = staged_steps(s);
+  begin_copies(s);
   ir_value_t* values[STAGED_MAX_FRAGMENTS + 1];
   memcpy(values, acc, sizeof(*acc) * fragments);
   values[fragments] = kernel_index(&k->b, 0);
   kernel_loop_t loop = kernel_loop_constant(k, 0, steps, 1, values, fragments + 1);
   ir_value_t* stage = loop.iters[fragments];
   index_set_facts(k, stage, 0, s->stages - 1, 1);
-  wait_for_copies(k, ahead - 1);
-  team_barrier(k);
-  linear_t coming = linear_value(loop.index), freed = turn_stage(k, stage, s->stages, true);
-  coming.constant += ahead;
-  ir_value_t* exist = kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &coming), kernel_index(&k->b, steps));
-  staged_copies_t copies = staged_copies_begin(s, fragment_clamp(k, coming, steps, 1), freed, exist);
+  await_tile(s);
+  staged_copies_t copies = coming_copies(s, loop.index, stage);
   memcpy(values, loop.iters, sizeof(*values) * fragments);
-  multiply_tile(s, linear_value(stage), steps > ahead ? &copies : NULL, values);
+  multiply_tile(s, linear_value(stage), steps >= s->stages ? &copies : NULL, values);
   ir_build_op(&k->b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL);
   linear_t next = turn_stage(k, stage, s->stages, false);
   values[fragments] = linear_scalar(k, &next);
   kernel_for_end(&k->b, &loop, values, fragments + 1);
   for (uint32_t i = 0; i < fragments; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+// The same without a pause between tiles: what the next one begins with is loaded before the last of this one is
+// multiplied. `next`: this one's first operands, then the next one's.
+static void multiply_joined(staged_t* s, linear_t stage, linear_t next_stage, staged_copies_t* copies, operands_t* next,
+                            ir_value_t** acc) {
+  kernel_build_t* k = &s->f.product.d->k;
+  int64_t depth = s->f.row->k, whole = staged_slice_depth(s);
+  linear_t first = linear_scale(k, s->slice, whole);
+  for (int64_t step = depth; step <= whole; step += depth) {
+    operands_t now = *next;
+    if (step < whole) {
+      linear_t at = first;
+      at.constant += step;
+      *next = load_operands(s, stage, at);
+      staged_copies_issue(s, copies, copies->count * step / (whole - depth));
+    } else {
+      staged_copies_issue(s, copies, copies->count);
+      ir_build_op(&k->b, KERNEL_ASYNC_COMMIT, NULL, 0, NULL);
+      await_tile(s);
+      *next = load_operands(s, next_stage, first);
+    }
+    multiply(s, &now, acc);
+  }
+}
+
+static void reduce_joined(staged_t* s, ir_value_t** acc, uint32_t fragments) {
+  kernel_build_t* k = &s->f.product.d->k;
+  uint32_t down = (uint32_t)s->down, across = (uint32_t)s->across, count = fragments + down + across + 1;
+  ir_value_t *values[STAGED_MAX_FRAGMENTS + STAGED_MAX_DOWN + STAGED_MAX_ACROSS + 1], **a = values + fragments;
+  begin_copies(s);
+  await_tile(s);
+  operands_t next = load_operands(s, linear_constant(0), linear_scale(k, s->slice, staged_slice_depth(s)));
+  memcpy(values, acc, sizeof(*acc) * fragments);
+  memcpy(a, next.a, sizeof(*a) * down);
+  memcpy(a + down, next.b, sizeof(*a) * across);
+  values[count - 1] = kernel_index(&k->b, 0);
+  kernel_loop_t loop = kernel_loop_constant(k, 0, staged_steps(s), 1, values, count);
+  ir_value_t* stage = loop.iters[count - 1];
+  index_set_facts(k, stage, 0, s->stages - 1, 1);
+  staged_copies_t copies = coming_copies(s, loop.index, stage);
+  linear_t next_stage = turn_stage(k, stage, s->stages, false);
+  memcpy(values, loop.iters, sizeof(*values) * fragments);
+  memcpy(next.a, loop.iters + fragments, sizeof(*a) * down);
+  memcpy(next.b, loop.iters + fragments + down, sizeof(*a) * across);
+  multiply_joined(s, linear_value(stage), next_stage, &copies, &next, values);
+  memcpy(a, next.a, sizeof(*a) * down);
+  memcpy(a + down, next.b, sizeof(*a) * across);
+  values[count - 1] = linear_scalar(k, &next_stage);
+  kernel_for_end(&k->b, &loop, values, count);
+  for (uint32_t i = 0; i < fragments; ++i) acc[i] = kernel_loop_result(&loop, i);
+}
+
+// With as many tiles as stages or more, so that what the last one loads ahead has been written.
+static bool joins_tiles(const staged_t* s) {
+  return s->async && s->f.row->instruction && staged_steps(s) >= s->stages &&
+         staged_slice_depth(s) / s->f.row->k * staged_fragments(s) <= MOST_UNROLLED;
 }
 
 static void reduce(staged_t* s, ir_value_t** acc) {
@@ -312,7 +323,9 @@ static void reduce(staged_t* s, ir_value_t** acc) {
   uint32_t fragments = (uint32_t)(s->down * s->across);
   const ir_type_t* type = kernel_vector_type(k->ctx, p->accumulator, s->f.row->c_lanes);
   for (uint32_t i = 0; i < fragments; ++i) acc[i] = kernel_number(&k->b, type, 0);
-  if (s->async) {
+  if (joins_tiles(s)) {
+    reduce_joined(s, acc, fragments);
+  } else if (s->async) {
     reduce_by_copies(s, acc, fragments);
   } else {
     reduce_by_loads(s, acc, fragments);
@@ -332,17 +345,11 @@ void strategy_staged_build(dispatch_t* d) {
   find_places(&s);
   ir_value_t* acc[STAGED_MAX_FRAGMENTS];
   reduce(&s, acc);
-  int32_t run = fragment_result_run(&s.f);
-  for (int64_t y = 0; y < s.down; ++y) {
-    for (int64_t x = 0; x < s.across; ++x) {
-      linear_t row = linear_add(k, s.sides[PRODUCT_LEFT].first, s.wave_row);
-      linear_t column = linear_add(k, s.sides[PRODUCT_RIGHT].first, s.wave_column);
-      row.constant += y * s.f.row->m;
-      column.constant += x * s.f.row->n;
-      for (int32_t i = 0; i < s.f.c.count; i += run) {
-        linear_t at = fragment_at(&s.f, column, &s.f.c.column[i]);
-        fragment_store(&s.f, row, at, acc[y * s.across + x], i, run);
-      }
-    }
+  staged_sum_begin(&s, acc);
+  linear_t row = linear_add(k, s.sides[PRODUCT_LEFT].first, s.wave_row);
+  linear_t column = linear_add(k, s.sides[PRODUCT_RIGHT].first, s.wave_column);
+  for (int64_t y = 0; y < s.down; ++y, row.constant += s.f.row->m) {
+    fragments_store(&s.f, row, column, acc + y * s.across, s.across);
   }
+  staged_sum_end(&s);
 }

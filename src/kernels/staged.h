@@ -1,5 +1,5 @@
-// Products through workgroup memory (staged.c), in parts: how a tile is cut (staged_plan.c), and how the operands get
-// to workgroup memory (staged_move.c).
+// Products through workgroup memory (staged.c), in parts: how a tile is cut (staged_plan.c), how the operands get to
+// workgroup memory (staged_move.c), and how slices of a workgroup put their results together (staged_sum.c).
 #ifndef IREE_C_KERNELS_STAGED_H_
 #define IREE_C_KERNELS_STAGED_H_
 
@@ -11,7 +11,7 @@ enum {
   STAGED_MAX_FRAGMENTS = 32,
   STAGED_MAX_PIECES = 16,
   STAGED_MAX_LOADS = 64,
-  STAGED_MAX_STAGES = 4
+  STAGED_MAX_STAGES = 8
 };
 
 typedef struct staged_side_t {
@@ -33,22 +33,33 @@ typedef struct staged_side_t {
 typedef struct staged_t {
   fragments_t f;
   int64_t down, across;              // fragments of a wave
-  int64_t waves_down, waves_across;  // of a workgroup
+  int64_t waves_down, waves_across;  // of a slice
+  int64_t slices;                    // of a workgroup: each multiplies its part of a tile's depth
   int64_t depth;                     // of a tile
   int64_t stages;                    // tiles in workgroup memory
   bool async;                        // they are copied while others are multiplied; else they go through registers
   staged_side_t sides[2];
-  linear_t wave_row, wave_column;       // where the wave begins in the tile
-  linear_t matrix_row, matrix_bits[2];  // of the lane, for kernel.load_matrix: which row of which matrix
+  linear_t wave_row, wave_column;  // where the wave begins in the tile
+  linear_t slice, slice_thread;    // of the thread; its number there
+  kernel_branch_t sum;             // of the first slice
 } staged_t;
 
-static inline int64_t staged_threads(const staged_t* s) { return s->f.row->subgroup * s->waves_down * s->waves_across; }
+static inline int64_t staged_slice_threads(const staged_t* s) {
+  return s->f.row->subgroup * s->waves_down * s->waves_across;
+}
+static inline int64_t staged_threads(const staged_t* s) { return staged_slice_threads(s) * s->slices; }
+static inline int64_t staged_fragments(const staged_t* s) { return s->down * s->across; }
+// Of a tile's depth, what a slice multiplies.
+static inline int64_t staged_slice_depth(const staged_t* s) { return s->depth / s->slices; }
 // Tiles along the depth.
 static inline int64_t staged_depths(const staged_t* s) { return fragment_ceil(s->f.product.depth, s->depth); }
 static inline int64_t staged_steps(const staged_t* s) { return s->f.product.taps * staged_depths(s); }
 
 // Reads the dispatch and cuts the tile; false when this is no product for it.
 bool staged_plan(staged_t* s, dispatch_t* d);
+
+// Whether it does, with asynchronous copies.
+bool staged_copies_tiles(dispatch_t* d);
 
 // Where this thread's pieces are: in the tile, and of the operand.
 void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread);
@@ -65,5 +76,11 @@ typedef struct staged_copies_t {
 } staged_copies_t;
 staged_copies_t staged_copies_begin(staged_t* s, linear_t step, linear_t stage, ir_value_t* exist);
 void staged_copies_issue(staged_t* s, staged_copies_t* copies, int64_t until);
+
+// Bytes of workgroup memory for the sum over slices; and the sum itself, which the threads of the first slice have from
+// its beginning to its end.
+int64_t staged_sum_bytes(const staged_t* s);
+void staged_sum_begin(staged_t* s, ir_value_t** acc);
+void staged_sum_end(staged_t* s);
 
 #endif  // IREE_C_KERNELS_STAGED_H_

@@ -67,14 +67,16 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
 }
 
 static int64_t workgroup_bytes(const staged_t* s) {
-  return s->stages * (s->sides[0].stage + s->sides[1].stage) * ir_type_bytes(s->f.element);
+  return s->stages * (s->sides[0].stage + s->sides[1].stage) * ir_type_bytes(s->f.element) + staged_sum_bytes(s);
 }
+
+enum { OTHER_REGISTERS = 80, UNIT_REGISTERS = 65536 };
 
 // Workgroups of a unit that run at a time, by what they need of its registers and memory.
 static double resident_workgroups(const staged_t* s) {
-  enum { MOST = 4, OTHER_REGISTERS = 80, UNIT_REGISTERS = 65536 };
+  enum { MOST = 4 };
   const device_info_t* device = s->f.product.d->device;
-  double held = (double)(s->down * s->across * s->f.row->c_lanes + OTHER_REGISTERS);
+  double held = (double)(staged_fragments(s) * s->f.row->c_lanes + OTHER_REGISTERS);
   double by_registers = UNIT_REGISTERS / (held * (double)staged_threads(s));
   double by_memory = (double)device->workgroup_memory_bytes / (double)workgroup_bytes(s);
   double count = by_registers < by_memory ? by_registers : by_memory;
@@ -89,46 +91,67 @@ static double slowness(const staged_t* s, double waves) {
   return waves >= 4 ? 1.25 : waves >= 2 ? 1.6 : 2;
 }
 
+// Cycles of a unit for a step's loads, where a thread computes where each is from and takes it to workgroup memory
+// itself.
+static double load_cycles(const staged_t* s, double waves) {
+  enum { INSTRUCTIONS = 10, SCHEDULERS = 4 };
+  double accesses = 0;
+  if (s->async || !s->f.product.d->device->has_async_copy) return 0;
+  for (int i = 0; i < 2; ++i) accesses += (double)(s->sides[i].pieces * s->sides[i].run);
+  accesses *= (double)(s->waves_down * s->waves_across * s->slices);
+  return accesses * INSTRUCTIONS / (waves < SCHEDULERS ? waves : SCHEDULERS) * slowness(s, waves);
+}
+
 // Rough count of a unit's cycles. A step takes what its work does, or as long as its operands take from the cache that
 // the units share (short rows use its lines badly), or as long as its loads wait where neither other workgroups of the
 // unit nor stages under way have anything to do meanwhile; and a barrier. The numbers are those of an NVIDIA H200 on
 // products of 1024 to 8192, whose times they order.
 static double plan_cost(const staged_t* s) {
   enum { UNIT_PRODUCTS = 2000, LANE_PRODUCTS = 128, UNIT_BYTES = 26, MOST_UNIT_BYTES = 64, UNIT_WORKGROUP_BYTES = 128 };
+  enum { OTHERS = 12 };  // of what goes on at the same time, the part that is felt
   enum { WAIT = 1500, FAR_WAIT = 5000, BARRIER = 250, LINE = 128 };
   const product_t* p = &s->f.product;
   const mma_row_t* row = s->f.row;
   double bytes = ir_type_bytes(s->f.element), rows = (double)s->sides[0].size, columns = (double)s->sides[1].size;
-  double waves = (double)(s->waves_down * s->waves_across), depth = (double)s->depth;
+  double waves = (double)(s->waves_down * s->waves_across * s->slices), depth = (double)s->depth;
   double groups = (double)p->batch * (double)fragment_ceil(p->rows, s->sides[0].size) *
                   (double)fragment_ceil(p->columns, s->sides[1].size);
   double per_unit = groups / p->d->device->compute_units, resident = resident_workgroups(s);
   if (resident > per_unit) resident = per_unit < 1 ? 1 : per_unit;
   double compute = rows * columns * depth / (row->instruction ? UNIT_PRODUCTS / bytes : LANE_PRODUCTS);
   double held = (double)(s->down * row->a_lanes + s->across * row->b_lanes) * bytes * row->subgroup;
-  double fragments = waves * depth / row->k * held / UNIT_WORKGROUP_BYTES;
+  double fragments = waves * (double)staged_slice_depth(s) / row->k * held / UNIT_WORKGROUP_BYTES;
   double rate = per_unit < 1 ? UNIT_BYTES / per_unit : UNIT_BYTES;
   if (rate > MOST_UNIT_BYTES) rate = MOST_UNIT_BYTES;
   double memory = (rows + columns) * depth * bytes / rate;
   if (depth * bytes < LINE) memory *= 1.2;
-  double step = (compute > fragments ? compute : fragments) * slowness(s, waves * resident);
+  double slow = slowness(s, waves * resident), loads = load_cycles(s, waves * resident);
+  double step = (compute > fragments ? compute : fragments) * slow + loads;
   if (step < memory) step = memory;
   double under_way = s->async ? (double)(s->stages - 1) : 1, wait = s->async ? FAR_WAIT : WAIT + step;
-  if (step < wait / (resident * under_way)) step = wait / (resident * under_way);
+  wait /= resident * under_way;
+  if (step < wait) step = wait;
+  if (p->d->device->has_async_copy) step += ((compute + fragments) * slow + memory + wait) / OTHERS;
   step += BARRIER / resident;
   double steps = (double)staged_steps(s) + 4;
-  return (double)(int64_t)(per_unit + 0.999) * (step * steps + rows * columns / waves / 8);
+  double stores =
+      rows * columns * (double)s->slices / waves / 8 + 2 * (double)staged_sum_bytes(s) / UNIT_WORKGROUP_BYTES;
+  return (double)(int64_t)(per_unit + 0.999) * (step * steps + stores);
 }
 
 static bool plan_tile(staged_t* s) {
   const dispatch_t* d = s->f.product.d;
   const mma_row_t* row = s->f.row;
   bool has_room = d->device->registers_per_thread >= 255 && row->instruction && !epilogue_is_long(d);
-  int64_t held = s->down * s->across * row->c_lanes, most = has_room ? 128 : 64;
-  if (s->down * s->across > STAGED_MAX_FRAGMENTS || held > most) return false;
-  if (staged_threads(s) > d->device->max_workgroup_size) return false;
+  int64_t held = staged_fragments(s) * row->c_lanes, most = has_room ? 128 : 64, threads = staged_threads(s);
+  if (staged_fragments(s) > STAGED_MAX_FRAGMENTS || held > most) return false;
+  if (threads > d->device->max_workgroup_size || s->depth % (s->slices * row->k)) return false;
+  if (s->slices > 1 && (held + OTHER_REGISTERS) * threads > UNIT_REGISTERS) return false;
   int64_t rows = s->down * s->waves_down * row->m, columns = s->across * s->waves_across * row->n;
   if (!plan_side(s, PRODUCT_LEFT, rows) || !plan_side(s, PRODUCT_RIGHT, columns)) return false;
+  for (int i = 0; i < 2; ++i) {
+    if (!s->sides[i].along_depth && staged_slice_depth(s) % s->sides[i].run) return false;
+  }
   s->async = s->sides[0].copies && s->sides[1].copies;
   return fragment_ceil(s->f.product.rows, rows) <= FRAGMENT_MAX_GRID;
 }
@@ -137,13 +160,16 @@ static bool plan_tile(staged_t* s) {
 // All of them
 //===----------------------------------------------------------------------------------------------------------------===
 
-// The plan that --iree-codegen-product-plan asks for: "fragments down x across, waves down x across, depth, stages".
+// The plan that --iree-codegen-product-plan asks for: "fragments down x across, waves down x across, depth, stages",
+// and slices where there are several.
 static bool is_wanted(const staged_t* s) {
   const char* wanted = s->f.product.d->device->product_plan;
   if (!wanted) return true;
   char text[96];
   snprintf(text, sizeof(text), "%dx%d,%dx%d,%d,%d", (int)s->down, (int)s->across, (int)s->waves_down,
            (int)s->waves_across, (int)s->depth, (int)s->stages);
+  size_t length = strlen(text);
+  if (s->slices > 1) snprintf(text + length, sizeof(text) - length, ",%d", (int)s->slices);
   return strcmp(text, wanted) == 0;
 }
 
@@ -161,17 +187,34 @@ static void consider(const staged_t* s, choice_t* choice) {
   *choice = (choice_t){*s, cost, wanted};
 }
 
+// Slices are for units that would have too few waves otherwise. They are measured where copies are asynchronous.
+static int64_t most_slices(const staged_t* s) {
+  enum { MOST_SLICES = 8 };
+  const product_t* p = &s->f.product;
+  if (!p->d->device->has_async_copy) return 1;
+  int64_t rows = s->down * s->waves_down * s->f.row->m, columns = s->across * s->waves_across * s->f.row->n;
+  int64_t groups = p->batch * fragment_ceil(p->rows, rows) * fragment_ceil(p->columns, columns);
+  return s->f.row->instruction && groups <= 2 * p->d->device->compute_units ? MOST_SLICES : 1;
+}
+
+static void plan_slices(staged_t* s, choice_t* choice) {
+  enum { LONG_ROW = 256 };
+  bool is_long = s->depth * ir_type_bytes(s->f.element) > LONG_ROW;
+  int64_t last = most_slices(s);
+  for (s->slices = is_long ? 4 : 1; s->slices <= last; s->slices *= 2) {
+    if (s->slices * s->waves_down * s->waves_across == 1 || !plan_tile(s)) continue;
+    int64_t most = s->async ? STAGED_MAX_STAGES : 2;
+    for (s->stages = 2; s->stages <= most; ++s->stages) consider(s, choice);
+  }
+}
+
 // Tiles of one instruction and depth.
 static void plan_tiles(staged_t* s, choice_t* choice) {
-  static const uint8_t waves[][2] = {{1, 2}, {2, 1}, {2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}};
+  static const uint8_t waves[][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 4}, {4, 1}, {2, 4}, {4, 2}};
   for (size_t w = 0; w < sizeof(waves) / sizeof(waves[0]); ++w) {
     s->waves_down = waves[w][0], s->waves_across = waves[w][1];
     for (s->down = 1; s->down <= STAGED_MAX_DOWN; s->down *= 2) {
-      for (s->across = 1; s->across <= STAGED_MAX_ACROSS; s->across *= 2) {
-        if (!plan_tile(s)) continue;
-        int64_t most = s->async ? STAGED_MAX_STAGES : 2;
-        for (s->stages = 2; s->stages <= most; ++s->stages) consider(s, choice);
-      }
+      for (s->across = 1; s->across <= STAGED_MAX_ACROSS; s->across *= 2) plan_slices(s, choice);
     }
   }
 }
@@ -179,18 +222,24 @@ static void plan_tiles(staged_t* s, choice_t* choice) {
 static void plan_depths(staged_t* s, choice_t* choice) {
   int64_t bytes = ir_type_bytes(s->f.element);
   int64_t padded = fragment_ceil(s->f.product.depth, s->f.row->k) * s->f.row->k;
-  for (int64_t row_bytes = 32; row_bytes <= 256; row_bytes *= 2) {
+  for (int64_t row_bytes = 32; row_bytes <= 512; row_bytes *= 2) {
     s->depth = row_bytes / bytes;
     if (s->depth && s->depth % s->f.row->k == 0 && s->depth <= padded) plan_tiles(s, choice);
   }
 }
 
+bool staged_copies_tiles(dispatch_t* d) {
+  staged_t s;
+  return d->device->has_async_copy && staged_plan(&s, d) && s.async;
+}
+
 bool staged_plan(staged_t* s, dispatch_t* d) {
-  enum { LEAST_SIZE = 32, LEAST_DEPTH = 64 };
+  enum { LEAST_SIZE = 32, LEAST_COPIED_ROWS = 17, LEAST_DEPTH = 64 };
   memset(s, 0, sizeof(*s));
   if (!fragments_read(&s->f, d)) return false;
   const product_t* p = &s->f.product;
-  if (p->batch > FRAGMENT_MAX_GRID || p->rows < LEAST_SIZE || p->columns < LEAST_SIZE) return false;
+  if (p->batch > FRAGMENT_MAX_GRID || p->columns < LEAST_SIZE) return false;
+  if (p->rows < (d->device->has_async_copy ? LEAST_COPIED_ROWS : LEAST_SIZE)) return false;
   if (p->taps * p->depth < LEAST_DEPTH) return false;
   choice_t choice = {0};
   for (int32_t i = 0; i < d->device->mma_count; ++i) {
@@ -198,5 +247,5 @@ bool staged_plan(staged_t* s, dispatch_t* d) {
   }
   if (choice.least == 0 && !d->device->has_scalar_unit && fragments_take_lanes(&s->f)) plan_depths(s, &choice);
   *s = choice.best;
-  return choice.least > 0;
+  return choice.least > 0 && (p->rows >= LEAST_SIZE || (choice.best.async && choice.best.f.row->instruction));
 }

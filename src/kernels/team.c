@@ -29,6 +29,11 @@ ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode,
 
 void team_barrier(kernel_build_t* k) { ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL); }
 
+void team_wait_for_copies(kernel_build_t* k, int64_t pending) {
+  ir_op_t* wait = ir_build_op(&k->b, KERNEL_ASYNC_WAIT, NULL, 0, NULL);
+  ir_op_set_attr(k->ctx, wait, "pending", ir_attr_i64(k->ctx, pending));
+}
+
 iterations_t team_iterations(dispatch_t* d, const extent_t* count) {
   enum { MAX_GROUPS = 65535 };
   kernel_build_t* k = &d->k;

@@ -20,6 +20,9 @@ ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode,
 // All threads of the workgroup, and what they have written.
 void team_barrier(kernel_build_t* k);
 
+// Until all but the last `pending` groups of this thread's asynchronous copies are there.
+void team_wait_for_copies(kernel_build_t* k, int64_t pending);
+
 // One workgroup for each of `count` things, in a loop when there are more than a launch has workgroups. Between it and
 // iterations_end `index` is the thing's number, the same in all threads, so that there may be barriers.
 iterations_t team_iterations(dispatch_t* d, const extent_t* count);

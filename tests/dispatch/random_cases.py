@@ -37,10 +37,10 @@ def argument_parser(text):
     return parser
 
 
-def run_program(options, target, program, inputs, shapes):
-    """With files of those shapes; results go beside the program, to out0.bin and on."""
+def run_program(options, target, program, inputs, shapes, flags=()):
+    """With files of those shapes and flags for the compiler; results go beside the program, to out0.bin and on."""
     device, flag = FLAGS[target[:3]]
-    command = [options.runner, device, flag + target, str(program), "--",
+    command = [options.runner, device, flag + target, *flags, str(program), "--",
                f"--execute={target}" if options.execute else "--interpret", "--repeat=1",
                f"--inputs={','.join(map(str, inputs))}", f"--outputs={program.parent / 'out'}",
                f"--shapes={','.join('x'.join(map(str, shape)) for shape in shapes)}"]

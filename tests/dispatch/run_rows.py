@@ -1,5 +1,5 @@
-"""Random softmaxes, norms, sums and shares of rows, and products with few rows, in the checking interpreter, against
-NumPy in double precision.
+"""Random softmaxes, norms, sums and shares of rows, and products with few rows or cut in tiles of many forms, in the
+checking interpreter, against NumPy in double precision.
 
     tests/dispatch/run_rows.py --runner build/tests/run_dispatches [--count 8] [--seed 1] [--target gfx1100] [--execute]
 
@@ -161,6 +161,21 @@ class FewRows(Subject):
         g.output(g.cast(y, self.kind), self.kind)
 
 
+class Tiles(FewRows):
+    """More rows, by a tile that the compiler would not choose itself; where it does not fit, by the one that it does."""
+
+    def __init__(self, random):
+        super().__init__(random)
+        pick = random.choice
+        self.rows = int(pick([17, 24, 33, 48, 64, 100, 128, 200]))
+        self.columns = int(pick([32, 40, 64, 72, 130, 136, 192]))
+        self.depth = int(pick([64, 96, 128, 136, 256, 520, 640]))
+        fragments, waves = f"{pick([1, 2, 4])}x{pick([1, 2, 4, 8])}", f"{pick([1, 2])}x{pick([1, 2, 4])}"
+        self.plan = f"{fragments},{waves},{pick([32, 64, 128, 256])},{pick([2, 3, 4, 6])}"
+        if (slices := pick([1, 1, 2, 4, 8])) > 1:
+            self.plan += f",{slices}"
+
+
 def run_case(subject, options, target, random):
     """None, or what is wrong."""
     graph = Graph()
@@ -171,7 +186,8 @@ def run_case(subject, options, target, random):
         paths = [folder / f"{i}.bin" for i in range(len(graph.data))]
         for path, (data, _) in zip(paths, graph.data):
             path.write_bytes(data)
-        result = run_program(options, target, folder / "case.onnx", paths, [shape for _, shape in graph.data])
+        flags = [f"--iree-codegen-product-plan={subject.plan}"] if isinstance(subject, Tiles) else []
+        result = run_program(options, target, folder / "case.onnx", paths, [shape for _, shape in graph.data], flags)
         if result.returncode or result.stderr:
             return (result.stderr or f"exit {result.returncode}")[:2000]
         for index, (theirs, kind) in enumerate(graph.results):
@@ -188,7 +204,7 @@ def run_case(subject, options, target, random):
 
 
 def main():
-    passed, failed = run_cases(argument_parser(__doc__).parse_args(), [Rows, FewRows, Shares], run_case)
+    passed, failed = run_cases(argument_parser(__doc__).parse_args(), [Rows, FewRows, Tiles, Shares], run_case)
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 

@@ -20,14 +20,25 @@ func.func @columns(%x: tensor<8x4096xf16>, %w: tensor<4096x32000xf16>) -> tensor
   return %0 : tensor<8x32000xf16>
 }
 
-// Two fragments of rows; of four columns, 64 bytes of the depth each, twice.
+// A fragment of rows; of four columns, 64 bytes of the depth each.
 // CHECK-LABEL: kernel.func @depth_dispatch_0
 // CHECK: kernel.for
-// CHECK-COUNT-8: kernel.load %arg0{{.*}} {align = 16 : i64} : (memref<?xbf16>, index) -> vector<8xbf16>
+// CHECK-COUNT-4: kernel.load %arg0{{.*}} {align = 16 : i64} : (memref<?xbf16>, index) -> vector<8xbf16>
 // CHECK-NOT: kernel.load %arg0
-// CHECK-COUNT-32: kernel.mma "mma.m16n8k16.f32.bf16"
+// CHECK-COUNT-8: kernel.mma "mma.m16n8k16.f32.bf16"
 // CHECK: kernel.barrier
-func.func @depth(%x: tensor<20x4096xbf16>, %w: tensor<11008x4096xbf16>) -> tensor<20x11008xbf16> {
+func.func @depth(%x: tensor<16x4096xbf16>, %w: tensor<11008x4096xbf16>) -> tensor<16x11008xbf16> {
+  %0 = "graph.contract"(%x, %w) <{lhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_batch = array<i64>, rhs_contract = array<i64: 1>}> : (tensor<16x4096xbf16>, tensor<11008x4096xbf16>) -> tensor<16x11008xbf16>
+  return %0 : tensor<16x11008xbf16>
+}
+
+// More rows go by tiles, which are copied.
+// CHECK-LABEL: kernel.func @more_dispatch_0
+// CHECK: kernel.async_copy
+// LANES-LABEL: kernel.func @more_dispatch_0
+// LANES-NOT: kernel.async_copy
+// LANES: kernel.return
+func.func @more(%x: tensor<20x4096xbf16>, %w: tensor<11008x4096xbf16>) -> tensor<20x11008xbf16> {
   %0 = "graph.contract"(%x, %w) <{lhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_batch = array<i64>, rhs_contract = array<i64: 1>}> : (tensor<20x4096xbf16>, tensor<11008x4096xbf16>) -> tensor<20x11008xbf16>
   return %0 : tensor<20x11008xbf16>
 }

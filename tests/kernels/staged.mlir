@@ -1,10 +1,13 @@
 // Products with tiles of both operands in workgroup memory. Where the operands lie in memory as they are multiplied, tiles
-// are copied asynchronously, several steps ahead, and matrices loaded from there; others go through registers, one step
-// ahead.
+// are copied asynchronously, several steps ahead, and matrices loaded from there, the next tile's before the last of this
+// one are multiplied; others go through registers, one step ahead. Lanes exchange what they hold of results, so that they
+// store 16 bytes.
 //
 // RUN: iree-compile --iree-hal-target-backends=cuda --iree-cuda-target=sm_80 --iree-codegen-product-plan=2x4,2x2,32,3 --iree-hal-dump-executable-files-to=%t.files %s -o %t.vmfb
 // RUN: cat %t.files/*256x256x256*.ptx | FileCheck %s
 // RUN: cat %t.files/*256x255x255*.ptx | FileCheck %s --check-prefix=ODD
+// RUN: iree-compile --iree-hal-target-backends=cuda --iree-cuda-target=sm_80 --iree-codegen-product-plan=2x4,1x2,64,3,2 --iree-hal-dump-executable-files-to=%t.slices %s -o %t.vmfb
+// RUN: cat %t.slices/*256x256x256*.ptx | FileCheck %s --check-prefix=SLICES
 // RUN: iree-compile --iree-hal-target-backends=cuda --iree-cuda-target=sm_75 --iree-hal-dump-executable-files-to=%t.old %s -o %t.vmfb
 // RUN: cat %t.old/*256x256x256*.ptx | FileCheck %s --check-prefix=OLD
 // RUN: not iree-compile --iree-hal-target-backends=cuda --iree-codegen-product-plan=4x8,2x2,64 %s -o %t.vmfb 2>&1 | FileCheck %s --check-prefix=PLAN
@@ -20,8 +23,21 @@
 // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
 // CHECK: cp.async.cg.shared.global
 // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
-// CHECK: cp.async.cg.shared.global
 // CHECK: cp.async.commit_group
+// CHECK: cp.async.wait_group 1
+// CHECK: bar.sync
+// CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK: bra
+// CHECK: shfl.sync.bfly
+// CHECK: st.global.v4.b32
+// CHECK-NOT: st.global.v2
+// SLICES: .reqntid 128
+// SLICES: bra
+// SLICES: st.shared.v4
+// SLICES: bar.sync
+// SLICES: ld.shared.v4
+// SLICES: st.global.v4.b32
 // OLD-NOT: cp.async
 // OLD: bar.sync
 // OLD: ldmatrix

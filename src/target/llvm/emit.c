@@ -47,6 +47,8 @@ static void emit_scalar_op(emit_t* e, ir_op_t* op, scalar_fn_t fn) {
   if (fn == SCALAR_exp2 && ir_op_attr(op, "approximate") && emit_quick_exp2(e, op)) return;
   LLVMValueRef in[3] = {NULL, NULL, NULL};
   for (uint32_t i = 0; i < op->operand_count && i < 3; ++i) in[i] = emit_operand(op, i);
+  const ir_op_t* condition = fn == SCALAR_select ? ir_operand(op, 0)->def : NULL;
+  if (e->hooks->selects_words && condition && ir_is(condition, KERNEL_SPLAT)) in[0] = emit_operand(condition, 0);
   const ir_type_t* operand = ir_type_scalar(ir_operand(op, fn == SCALAR_select ? 1 : 0)->type);
   emit_set(ir_result(op, 0), emit_scalar(e, fn, in, operand, ir_type_scalar(ir_result(op, 0)->type)));
 }

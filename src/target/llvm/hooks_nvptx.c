@@ -141,6 +141,7 @@ const emit_target_t hooks_nvptx = {
     .async_commit = nvptx_async_commit,
     .async_wait = nvptx_async_wait,
     .workgroup_memory = nvptx_workgroup_memory,
+    .selects_words = true,
     .atomic_scope = "device",
     .exp2 = "llvm.nvvm.ex2.approx.ftz",
 };
