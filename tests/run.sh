@@ -154,6 +154,7 @@ END
 errors() {
   side_by_side errors <<END
   $python tests/e2e/errors/run.py --tools "$build/tools"
+  $python tests/e2e/errors/hostile_onnx.py --tools "$build/tools" --count 60
   $python tests/text/flags.py --tools "$build/tools"
   tests/configure/run.sh "$build"
   tests/install/run.sh "$build"

@@ -3,8 +3,8 @@
 #
 # Steps, in order: see the list at the end. A step is a function here that prints 'N passed, N failed' at its end, or
 # whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS, STRESS_CALLS,
-# SWEEP_COUNT, CROSSING_SUBMISSIONS, RANDOM_KERNELS, JAX_HARNESSES, JAX_EVERY. Random graphs that fail are kept in
-# BUILD/random-graphs.
+# SWEEP_COUNT, HOSTILE_COUNT, CROSSING_SUBMISSIONS, RANDOM_KERNELS, JAX_HARNESSES, JAX_EVERY. Random graphs that fail
+# are kept in BUILD/random-graphs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/steps.sh
@@ -43,6 +43,11 @@ $(for less in sizes constants both; do
   echo "$python tests/e2e/ops/sweep.py --tools "$build/tools" --open $less"
 done)
 END
+}
+
+# ONNX models that ask for what cannot be, through every operator's attributes and constants.
+hostile() {
+  $python tests/e2e/errors/hostile_onnx.py --tools "$build/tools" --large --seed 1000 --count "${HOSTILE_COUNT:-5000}"
 }
 
 # The compiler and the software GPU with address and undefined-behaviour sanitizers: a tenth of the random programs, and
@@ -161,5 +166,5 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random flags parameters sweep address threads calls queues entries targets ptxas kernels checked jax \
-  onnx browser fuzzers" "$@"
+run_steps "memory random flags parameters sweep hostile address threads calls queues entries targets ptxas kernels \
+  checked jax onnx browser fuzzers" "$@"

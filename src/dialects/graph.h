@@ -77,6 +77,9 @@ const char* graph_attr_name(graph_attr_id_t id);
 
 // The row's verifier: attributes, operands, types, regions (graph_verify.c).
 bool graph_verify(ir_context_t* ctx, ir_op_t* op);
+// Of that, whether values have a size that memory could have, and a rank that kernels have: what frontends ask where a
+// program may be at fault, not the compiler. False after a diagnostic.
+bool graph_values_fit(ir_context_t* ctx, const ir_op_t* op);
 
 // The ELEMENTS that graph.constant gives, or NULL.
 const ir_attr_t* graph_constant_value(const ir_value_t* value);

@@ -412,7 +412,7 @@ static const types_fn_t types_rules[] = {
 // Shapes
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool ranks_fit(ir_context_t* ctx, const ir_op_t* op) {
+bool graph_values_fit(ir_context_t* ctx, const ir_op_t* op) {
   for (uint32_t i = 0; i < op->operand_count + op->result_count; ++i) {
     const ir_type_t* type = i < op->operand_count ? ir_operand(op, i)->type : op->results[i - op->operand_count].type;
     if (!ir_type_is_tensor(type)) continue;
@@ -450,7 +450,7 @@ static bool check_shape(ir_context_t* ctx, ir_op_t* op, uint32_t result) {
 }
 
 bool graph_verify(ir_context_t* ctx, ir_op_t* op) {
-  if (!ranks_fit(ctx, op) || !check_attributes(ctx, op)) return false;
+  if (!graph_values_fit(ctx, op) || !check_attributes(ctx, op)) return false;
   for (uint32_t i = 0; i == 0 || i < op->result_count; ++i) {
     if (!check_shape(ctx, op, i)) return false;
   }

@@ -349,7 +349,7 @@ static ir_value_t* widened(ir_builder_t* b, const side_t* side) {
 
 bool lower_broadcast(ir_builder_t* b, ir_value_t** values, uint32_t count) {
   int32_t rank = 0;
-  side_t* sides = ARENA_ARRAY(ir_context_arena(b->ctx), side_t, count + 1);
+  side_t few[4], *sides = count <= 4 ? few : ARENA_ARRAY(ir_context_arena(b->ctx), side_t, count);
   for (uint32_t k = 0; k < count; ++k) rank = values[k]->type->rank > rank ? values[k]->type->rank : rank;
   if (rank > GRAPH_MAX_RANK) return ir_error(b->ctx, b->loc, "rank %d is above %d", rank, GRAPH_MAX_RANK);
   for (uint32_t k = 0; k < count; ++k) read_side(b, &sides[k], values[k], rank);

@@ -32,10 +32,12 @@ typedef struct sizes_t {
   uint32_t count, capacity;
   uint32_t* buckets;  // the latest row's number plus one, or 0
   uint32_t bucket_count;
+  uint32_t trials;  // of loops in loops, at work
   bool failed;
 } sizes_t;
 
-enum { MAX_DEPTH = 12, MAX_OPEN = 256 };
+// Each loop of run-time sizes around another multiplies the work by three: see try_loop.
+enum { MAX_DEPTH = 12, MAX_OPEN = 256, MAX_TRIALS = 8 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Index values, numbered
@@ -553,6 +555,12 @@ static void visit_regions(sizes_t* s, ir_op_t* op) {
 
 // Which sizes change is found by trying on copies, until no more are found.
 static void try_loop(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count, bool* changes) {
+  if (s->trials == MAX_TRIALS) {
+    ir_op_error(s->ctx, op, "carries sizes that only a call knows, in more than %d loops that do, too", MAX_TRIALS);
+    s->failed = true;
+    return;
+  }
+  ++s->trials;
   for (bool again = true; again && !s->failed;) {
     int64_t numbers[MAX_OPEN];
     ir_op_t* copy = ir_op_clone(s->ctx, op, NULL);
@@ -563,6 +571,7 @@ static void try_loop(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t c
     again = !s->failed && find_changes(s, copy, open, count, changes);
     ir_op_erase(copy);
   }
+  --s->trials;
 }
 
 // Reads `sizes` of an op that has it already: it may be as a stranger wrote it.

@@ -351,6 +351,19 @@ static void name_sizes(onnx_lowering_t* l, const ir_op_t* func, ir_op_t* lowered
   ir_op_set_attr(l->ctx, lowered, LOWER_SIZE_NAMES, ir_attr_array(l->ctx, names, entry->arg_count));
 }
 
+// Whether all values of a block have a size that memory could have.
+static bool values_fit(ir_context_t* ctx, const ir_block_t* block) {
+  IR_FOR_OPS(op, block) {
+    if (!graph_values_fit(ctx, op)) return false;
+    for (uint32_t i = 0; i < op->region_count; ++i) {
+      IR_FOR_BLOCKS(inner, &op->regions[i]) {
+        if (!values_fit(ctx, inner)) return false;
+      }
+    }
+  }
+  return true;
+}
+
 static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   arena_t* arena = ir_context_arena(ctx);
   ir_block_t* body = func->regions[0].first;
@@ -391,7 +404,7 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   ir_op_set_attr(ctx, lowered, "function_type", ir_attr_type(ctx, type));
   import_erase_dead(entry);
   ir_op_remove_attr(lowered, LOWER_SIZE_NAMES);
-  return true;
+  return values_fit(ctx, entry);
 }
 
 bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module) {
