@@ -5,6 +5,7 @@
 #include "iree/hal/buffer_view.h"
 #include "iree/hal/command_buffer.h"
 #include "iree/hal/resource.h"
+#include "iree/hal/semaphore.h"
 
 // Defines iree_hal_<name>_retain, _release and _destroy for a type that starts with iree_hal_resource_t.
 #define HAL_DEFINE_LIFETIME(name)                                                                                    \
@@ -43,5 +44,8 @@ void hal_uri_split(iree_string_view_t uri, iree_string_view_t* out_driver, iree_
 iree_status_t hal_dispatch_check(iree_hal_executable_t* executable, iree_hal_executable_function_t function,
                                  const iree_hal_dispatch_config_t* config, iree_const_byte_span_t constants,
                                  iree_host_size_t binding_count, iree_hal_dispatch_flags_t flags);
+
+// The status of timepoints of a type that a semaphore does not share: UNAVAILABLE.
+iree_status_t hal_timepoint_refuse(iree_hal_external_timepoint_type_t type);
 
 #endif  // IREE_C_HAL_DETAIL_H_

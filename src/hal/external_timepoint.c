@@ -182,7 +182,7 @@ static iree_status_t import_fd(iree_hal_semaphore_t* semaphore, uint64_t value, 
 // Calls
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t fail_type(iree_hal_external_timepoint_type_t type) {
+iree_status_t hal_timepoint_refuse(iree_hal_external_timepoint_type_t type) {
   static const char* const names[] = {"none", "async primitive", "CUDA event", "HIP event"};
   return iree_make_status(IREE_STATUS_UNAVAILABLE,
                           "timepoints of this semaphore are not shared as type %d (%s): use an async primitive",
@@ -204,7 +204,7 @@ iree_status_t iree_hal_semaphore_import_timepoint(iree_hal_semaphore_t* semaphor
     return import_fd(semaphore, value, external_timepoint.handle.async_primitive);
   }
   const iree_hal_semaphore_vtable_t* vtable = IREE_HAL_VTABLE(semaphore, iree_hal_semaphore);
-  if (!vtable->import_timepoint) return fail_type(external_timepoint.type);
+  if (!vtable->import_timepoint) return hal_timepoint_refuse(external_timepoint.type);
   return vtable->import_timepoint(semaphore, value, queue_affinity, external_timepoint);
 }
 
@@ -222,7 +222,7 @@ iree_status_t iree_hal_semaphore_export_timepoint(iree_hal_semaphore_t* semaphor
     return export_fd(semaphore, value, &out_external_timepoint->handle.async_primitive);
   }
   const iree_hal_semaphore_vtable_t* vtable = IREE_HAL_VTABLE(semaphore, iree_hal_semaphore);
-  if (!vtable->export_timepoint) return fail_type(requested_type);
+  if (!vtable->export_timepoint) return hal_timepoint_refuse(requested_type);
   return vtable->export_timepoint(semaphore, value, queue_affinity, requested_type, requested_flags,
                                   out_external_timepoint);
 }

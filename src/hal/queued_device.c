@@ -114,7 +114,8 @@ iree_status_t hal_device_assign_topology_info(iree_hal_device_t* base,
 
 iree_status_t hal_device_refine_topology_edge(iree_hal_device_t* src_device, iree_hal_device_t* dst_device,
                                               iree_hal_topology_edge_t* edge) {
-  return iree_ok_status();  // capabilities have said it all
+  hal_queued_device_t* device = cast(src_device);
+  return device->refine_topology_edge ? device->refine_topology_edge(src_device, dst_device, edge) : iree_ok_status();
 }
 
 iree_status_t hal_device_create_channel(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,

@@ -105,6 +105,8 @@ struct hal_queued_device_t {
   // Makes channels; NULL: those between ranks of this process (hal/collective.h).
   iree_status_t (*create_channel)(iree_hal_device_t* device, iree_hal_queue_affinity_t queue_affinity,
                                   const iree_hal_channel_params_t* params, iree_hal_channel_t** out_channel);
+  // Of iree_hal_device_vtable_t; NULL: capabilities say it all.
+  iree_status_t (*refine_topology_edge)(iree_hal_device_t* src, iree_hal_device_t* dst, iree_hal_topology_edge_t* edge);
   const hal_operation_interface_t* interface;
   const hal_profile_interface_t* profile_interface;  // NULL: the device has nothing to tell
   iree_device_size_t block_alignment;                // bytes, of what the allocator gives

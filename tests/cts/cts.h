@@ -93,6 +93,7 @@ typedef struct cts_own_t {
   iree_hal_executable_t* executable;
 } cts_own_t;
 cts_own_t cts_own_open(void);
+cts_own_t cts_own_open_at(int ordinal);
 void cts_own_close(cts_own_t* own);
 // On any device, from any thread. The semaphore begins with 0, the buffer is mappable and full of zeros.
 iree_hal_semaphore_t* cts_semaphore_of(iree_hal_device_t* device);

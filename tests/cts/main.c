@@ -14,14 +14,14 @@ IREE_FLAG(string, path, "", "The path of the device: `0,1`. Empty: the default o
 cts_t cts;
 
 extern const cts_suite_t cts_allocator, cts_buffer_, cts_channel, cts_command_buffer, cts_crossings, cts_dispatch_,
-    cts_event, cts_executable, cts_fault, cts_file, cts_memory, cts_pool, cts_profile, cts_queue, cts_release,
-    cts_revision, cts_semaphore_, cts_steady, cts_stress, cts_submission, cts_timepoint, cts_transfer,
+    cts_event, cts_executable, cts_fault, cts_file, cts_memory, cts_peers, cts_pool, cts_profile, cts_queue,
+    cts_release, cts_revision, cts_semaphore_, cts_steady, cts_stress, cts_submission, cts_timepoint, cts_transfer,
     cts_virtual_memory;
 static const cts_suite_t* const suites[] = {
-    &cts_allocator,  &cts_buffer_,    &cts_channel,   &cts_command_buffer, &cts_dispatch_,      &cts_event,
-    &cts_executable, &cts_fault,      &cts_file,      &cts_memory,         &cts_pool,           &cts_profile,
-    &cts_queue,      &cts_release,    &cts_revision,  &cts_semaphore_,     &cts_steady,         &cts_stress,
-    &cts_crossings,  &cts_submission, &cts_timepoint, &cts_transfer,       &cts_virtual_memory,
+    &cts_allocator,  &cts_buffer_,   &cts_channel,    &cts_command_buffer, &cts_dispatch_,  &cts_event,
+    &cts_executable, &cts_fault,     &cts_file,       &cts_memory,         &cts_peers,      &cts_pool,
+    &cts_profile,    &cts_queue,     &cts_release,    &cts_revision,       &cts_semaphore_, &cts_steady,
+    &cts_stress,     &cts_crossings, &cts_submission, &cts_timepoint,      &cts_transfer,   &cts_virtual_memory,
 };
 
 void cts_check(iree_status_t status, iree_status_code_t code, const char* file, int line) {

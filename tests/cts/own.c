@@ -1,10 +1,9 @@
 // Devices of a test's own, and what is made on them.
 #include "cts.h"
 
-cts_own_t cts_own_open(void) {
-  cts_own_t own = {0};
+static cts_own_t open_on(iree_hal_device_t* device) {
+  cts_own_t own = {.device = device};
   static const uint32_t constants[] = {CTS_CONSTANT_VALUE};
-  own.device = cts_create_device();
   CHECK_OK(iree_hal_executable_cache_create(own.device, IREE_SV("own"), &own.cache));
   iree_hal_executable_params_t params;
   iree_hal_executable_params_initialize(&params);
@@ -15,6 +14,10 @@ cts_own_t cts_own_open(void) {
   CHECK_OK(iree_hal_executable_cache_prepare_executable(own.cache, &params, &own.executable));
   return own;
 }
+
+cts_own_t cts_own_open(void) { return open_on(cts_create_device()); }
+
+cts_own_t cts_own_open_at(int ordinal) { return open_on(cts_create_device_at(ordinal)); }
 
 void cts_own_close(cts_own_t* own) {
   iree_hal_executable_release(own->executable);

@@ -4,8 +4,6 @@
 #include "hal/amdgpu/host_queue.h"
 #include "hal/gpu/allocator.h"
 
-enum { DEFAULT_RANGE_LENGTH = 64 << 20, VISIBLE_RANGE_SHARE = 16 };
-
 static iree_status_t check_options(const amdgpu_options_t* options) {
   if (options->default_pool_alignment > GPU_MAX_ALIGNMENT) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
@@ -19,49 +17,14 @@ static iree_status_t check_options(const amdgpu_options_t* options) {
   return iree_ok_status();
 }
 
-// Adds a pool of one kind of memory; none where the device has no such memory.
-static iree_status_t add_pool(logical_device_t* device, physical_device_t* physical, iree_hal_memory_type_t type) {
-  const amdgpu_options_t* options = &device->options.user;
-  bool is_visible = iree_any_bit_set(type, IREE_HAL_MEMORY_TYPE_HOST_VISIBLE | IREE_HAL_MEMORY_TYPE_HOST_LOCAL);
-  uint32_t bit = physical->ordinal * device->gpu.domain.queue_count;
-  iree_hal_buffer_params_t params = {
-      .type = type,
-      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH |
-               (is_visible ? IREE_HAL_BUFFER_USAGE_MAPPING : IREE_HAL_BUFFER_USAGE_NONE),
-      .queue_affinity = 1ull << bit,
-      .min_alignment = options->default_pool_alignment,
-  };
-  hal_pool_params_t pool = {
-      .range_length = options->default_pool_range_length ? options->default_pool_range_length : DEFAULT_RANGE_LENGTH,
-      .frontier_capacity = (uint32_t)options->default_pool_frontier_capacity,
-      .is_over = gpu_device_is_over,
-      .user_data = &device->gpu,
-  };
-  if (is_visible) pool.range_length = iree_max(pool.range_length / VISIBLE_RANGE_SHARE, 1u);
-  iree_device_size_t size = pool.range_length;
-  hal_pool_t* created = NULL;
-  if (!iree_hal_allocator_query_buffer_compatibility(device->gpu.base.allocator, params, size, &pool.buffer, &size)) {
-    return iree_ok_status();
-  }
-  IREE_RETURN_IF_ERROR(hal_pool_create(&pool, device->gpu.base.allocator, device->gpu.base.host_allocator, &created));
-  if (physical->pool) {
-    hal_pool_append(physical->pool, created);
-  } else {
-    physical->pool = created;
-  }
-  return iree_ok_status();
-}
-
-// The GPU's own memory first, then such as the host sees too, then the host's.
 static iree_status_t create_pools(logical_device_t* device, physical_device_t* physical) {
-  static const iree_hal_memory_type_t types[] = {
-      IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
-      IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_VISIBLE,
-      IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
-  };
-  IREE_RETURN_IF_ERROR(check_options(&device->options.user));
-  for (size_t i = 0; i < IREE_ARRAYSIZE(types); ++i) IREE_RETURN_IF_ERROR(add_pool(device, physical, types[i]));
-  if (!device->options.user.preallocate_pools) return iree_ok_status();
+  const amdgpu_options_t* options = &device->options.user;
+  const gpu_pool_params_t params = {.range_length = options->default_pool_range_length,
+                                    .alignment = options->default_pool_alignment,
+                                    .frontier_capacity = (uint32_t)options->default_pool_frontier_capacity};
+  IREE_RETURN_IF_ERROR(check_options(options));
+  IREE_RETURN_IF_ERROR(gpu_device_create_pools(&device->gpu, physical->ordinal, &params, &physical->pool));
+  if (!options->preallocate_pools) return iree_ok_status();
   return iree_status_annotate(hal_pool_preallocate(physical->pool),
                               IREE_SV("preallocating memory (--amdgpu_preallocate_pools=false does without)"));
 }

@@ -142,6 +142,53 @@ bool gpu_device_is_over(void* user_data, hal_pool_point_t point) {
   return !queue || gpu_queue_has_ended(queue, point.epoch);
 }
 
+// Adds a pool of one kind of memory; none where the device has no such memory.
+static iree_status_t add_pool(gpu_device_t* device, uint32_t physical, const gpu_pool_params_t* params,
+                              iree_hal_memory_type_t type, hal_pool_t** pools) {
+  enum { DEFAULT_RANGE_LENGTH = 64 << 20, VISIBLE_RANGE_SHARE = 16 };
+  bool is_visible = iree_any_bit_set(type, IREE_HAL_MEMORY_TYPE_HOST_VISIBLE | IREE_HAL_MEMORY_TYPE_HOST_LOCAL);
+  iree_hal_buffer_params_t buffer = {
+      .type = type,
+      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH |
+               (is_visible ? IREE_HAL_BUFFER_USAGE_MAPPING : IREE_HAL_BUFFER_USAGE_NONE),
+      .queue_affinity = 1ull << physical * device->domain.queue_count,
+      .min_alignment = params->alignment,
+  };
+  hal_pool_params_t pool = {
+      .range_length = params->range_length ? params->range_length : DEFAULT_RANGE_LENGTH,
+      .frontier_capacity = params->frontier_capacity,
+      .is_over = gpu_device_is_over,
+      .user_data = device,
+  };
+  if (is_visible) pool.range_length = iree_max(pool.range_length / VISIBLE_RANGE_SHARE, 1u);
+  iree_device_size_t size = pool.range_length;
+  hal_pool_t* created = NULL;
+  iree_hal_allocator_t* allocator = device->base.allocator;
+  if (!iree_hal_allocator_query_buffer_compatibility(allocator, buffer, size, &pool.buffer, &size)) {
+    return iree_ok_status();
+  }
+  IREE_RETURN_IF_ERROR(hal_pool_create(&pool, allocator, device->base.host_allocator, &created));
+  if (*pools) {
+    hal_pool_append(*pools, created);
+  } else {
+    *pools = created;
+  }
+  return iree_ok_status();
+}
+
+iree_status_t gpu_device_create_pools(gpu_device_t* device, uint32_t physical, const gpu_pool_params_t* params,
+                                      hal_pool_t** out_pools) {
+  static const iree_hal_memory_type_t types[] = {
+      IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+      IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_VISIBLE,
+      IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE,
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(types); ++i) {
+    IREE_RETURN_IF_ERROR(add_pool(device, physical, params, types[i], out_pools));
+  }
+  return iree_ok_status();
+}
+
 void gpu_device_destroy_queues(gpu_device_t* device, uint32_t physical) {
   uint32_t count = device->domain.queue_count;
   for (uint32_t i = physical * count; i < (physical + 1) * count; ++i) {

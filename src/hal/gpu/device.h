@@ -68,6 +68,14 @@ struct gpu_backend_t {
   // Loads data of a format that the device takes; it is not used after that.
   iree_status_t (*load)(gpu_device_t* device, iree_const_byte_span_t data, iree_hal_executable_t** out_executable);
 
+  // Points of semaphores as the vendor's events (iree_hal_semaphore_import_timepoint). NULL: there are none.
+  iree_status_t (*import_event)(gpu_device_t* device, iree_hal_semaphore_t* semaphore, uint64_t value,
+                                iree_hal_queue_affinity_t queue_affinity,
+                                const iree_hal_external_timepoint_t* timepoint);
+  // `timepoint` has the type that is asked for.
+  iree_status_t (*export_event)(gpu_device_t* device, iree_hal_semaphore_t* semaphore, uint64_t value,
+                                iree_hal_queue_affinity_t queue_affinity, iree_hal_external_timepoint_t* timepoint);
+
   // The calls below are for one queue.
 
   // Writes what there is room for of an operation, behind what is there, or reserves it for `publish`. Errors leave
@@ -120,6 +128,16 @@ struct gpu_device_t {
 iree_status_t gpu_device_initialize(gpu_device_t* device);
 // First when a device is destroyed: what waits fails, what runs ends. Later calls do nothing.
 void gpu_device_close(gpu_device_t* device);
+// Pools for queue-ordered allocations of a physical device: of its own memory, of such as the host sees too, and of the
+// host's; those that its allocator has. The driver closes and releases them, also after an error.
+typedef struct gpu_pool_params_t {
+  iree_device_size_t
+      range_length;              // bytes that are allocated at a time, a sixteenth where the host sees them; 0: 64 MiB
+  iree_device_size_t alignment;  // bytes; 0: the allocator's
+  uint32_t frontier_capacity;    // 0: the default
+} gpu_pool_params_t;
+iree_status_t gpu_device_create_pools(gpu_device_t* device, uint32_t physical, const gpu_pool_params_t* params,
+                                      hal_pool_t** out_pools);
 // Destroys the queues of a physical device.
 void gpu_device_destroy_queues(gpu_device_t* device, uint32_t physical);
 // Last, after `close`; frees no memory of the device.

@@ -3,6 +3,7 @@
 // and ends operations, where the backend can: to be woken by another thread takes longer than many a kernel.
 #include <sched.h>
 
+#include "hal/detail.h"
 #include "hal/gpu/device.h"
 #include "hal/gpu/queue.h"
 
@@ -87,10 +88,43 @@ static void semaphore_watched(iree_hal_semaphore_t* base, uint64_t value) {
   gpu_gate_leave(gate);
 }
 
+// Errors: UNAVAILABLE where the device has no such events, or is gone.
+static iree_status_t enter_for_events(iree_hal_semaphore_t* base, iree_hal_external_timepoint_type_t type,
+                                      gpu_device_t** out_device) {
+  gpu_gate_t* gate = ((gpu_semaphore_t*)base)->gate;
+  *out_device = gate ? gpu_gate_enter(gate) : NULL;
+  if (*out_device && (*out_device)->backend->import_event) return iree_ok_status();
+  if (*out_device) gpu_gate_leave(gate);
+  *out_device = NULL;
+  return hal_timepoint_refuse(type);
+}
+
+static iree_status_t semaphore_import(iree_hal_semaphore_t* base, uint64_t value, iree_hal_queue_affinity_t affinity,
+                                      iree_hal_external_timepoint_t timepoint) {
+  gpu_device_t* device = NULL;
+  IREE_RETURN_IF_ERROR(enter_for_events(base, timepoint.type, &device));
+  iree_status_t status = device->backend->import_event(device, base, value, affinity, &timepoint);
+  gpu_gate_leave(((gpu_semaphore_t*)base)->gate);
+  return status;
+}
+
+static iree_status_t semaphore_export(iree_hal_semaphore_t* base, uint64_t value, iree_hal_queue_affinity_t affinity,
+                                      iree_hal_external_timepoint_type_t type,
+                                      iree_hal_external_timepoint_flags_t flags,
+                                      iree_hal_external_timepoint_t* out_timepoint) {
+  gpu_device_t* device = NULL;
+  IREE_RETURN_IF_ERROR(enter_for_events(base, type, &device));
+  iree_status_t status = device->backend->export_event(device, base, value, affinity, out_timepoint);
+  gpu_gate_leave(((gpu_semaphore_t*)base)->gate);
+  return status;
+}
+
 static const iree_hal_semaphore_vtable_t semaphore_vtable = {
     .destroy = semaphore_destroy,
     .wait = semaphore_wait,
     .watched = semaphore_watched,
+    .import_timepoint = semaphore_import,
+    .export_timepoint = semaphore_export,
 };
 
 // What only work of GPUs signals and waits for need not be seen by others.

@@ -5,6 +5,7 @@
 
 #include "hal/stream/dylib.h"
 #include "iree/base/threading/api.h"
+#include "iree/hal/semaphore.h"
 
 #define SYMBOL(entry, text) .symbols.entry = {text, false},
 #define OPTIONAL(entry, text) .symbols.entry = {text, true},
@@ -14,6 +15,7 @@ const stream_library_t stream_cuda_library = {
     .advice = "install NVIDIA's driver, or name the library's folder with LD_LIBRARY_PATH",
     .names = (const char* const[]){"libcuda.so.1", "libcuda.so", NULL},
     .launch_end = 0,
+    .event_type = IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_CUDA_EVENT,
     .sees_streams = true,
     .takes_values = true,
 #include "hal/stream/attributes.def"
@@ -29,6 +31,7 @@ const stream_library_t stream_hip_library = {
     .names = (const char* const[]){"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", NULL},
     .puts_blocks_first = true,
     .launch_end = 3,
+    .event_type = IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_HIP_EVENT,
     .first_with_graphs = 60000000,
     .first_unregistering = 50400000,
 #include "hal/stream/attributes.def"

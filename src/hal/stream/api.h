@@ -83,6 +83,7 @@ typedef struct stream_library_t {
   bool sees_streams;        // to ask a stream whether it is idle adds nothing to it
   bool takes_values;        // a few bytes of pageable memory are read when the call returns, and go with the commands
   uintptr_t launch_end;     // of the list `extra` of a launch
+  int event_type;           // iree_hal_external_timepoint_type_t
   int first_with_graphs;    // version whose graphs run more than once
   int first_unregistering;  // version that gives registered memory back wherever it is (memory.c)
 } stream_library_t;

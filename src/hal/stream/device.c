@@ -3,7 +3,7 @@
 #include "hal/stream/nccl.h"
 #include "hal/stream/queue.h"
 
-enum { DEFAULT_QUEUES = 2, RANGE_LENGTH = 64 << 20, BLOCK_ALIGNMENT = 256 };
+enum { DEFAULT_QUEUES = 2, BLOCK_ALIGNMENT = 256 };
 
 iree_status_t stream_context_retain(const stream_api_t* api, int device, stream_context_t* out_context) {
   *out_context = (stream_context_t){.api = api, .device = device};
@@ -34,12 +34,14 @@ static void stream_destroy(iree_hal_device_t* base) {
     hal_pool_close(device->gpus[i].pool);
     hal_pool_release(device->gpus[i].pool);
   }
+  stream_lanes_destroy(device);
   gpu_device_deinitialize(&device->gpu);
   for (uint32_t i = 0; i < count; ++i) {
     stream_clock_destroy(&device->gpus[i], host_allocator);
     stream_context_release(&device->gpus[i].context);
   }
   iree_slim_mutex_deinitialize(&device->clock_mutex);
+  iree_slim_mutex_deinitialize(&device->lane_mutex);
   iree_allocator_free(host_allocator, device);
   stream_users_remove();
 }
@@ -91,47 +93,79 @@ static iree_status_t open_gpu(stream_device_t* device, stream_gpu_t* gpu, int or
   return device->platform->code->identify(gpu);
 }
 
+static iree_status_t can_access(const stream_gpu_t* gpu, const stream_gpu_t* peer, bool* out_can) {
+  const stream_api_t* api = gpu->context.api;
+  int can = gpu->context.device == peer->context.device;
+  if (!can && api->device_can_access && api->context_enable_access) {
+    IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_can_access, &can, gpu->context.device, peer->context.device));
+  }
+  *out_can = can != 0;
+  return iree_ok_status();
+}
+
 // Lets `gpu` use memory of `peer`.
 static iree_status_t enable_access(const stream_gpu_t* gpu, const stream_gpu_t* peer) {
   const stream_api_t* api = gpu->context.api;
-  int can_access = 0;
-  if (api->device_can_access && api->context_enable_access) {
-    IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_can_access, &can_access, gpu->context.device, peer->context.device));
-  }
-  if (!can_access) {
-    return iree_make_status(
-        IREE_STATUS_UNAVAILABLE,
-        "GPU %d cannot use the memory of GPU %d, as those of one device must; name them in --device= "
-        "flags of their own",
-        gpu->context.device, peer->context.device);
-  }
+  if (gpu->context.device == peer->context.device) return iree_ok_status();
   IREE_RETURN_IF_ERROR(stream_context_enter(&gpu->context));
   int result = api->context_enable_access(peer->context.handle, 0);
   if (result == STREAM_API_PEER_ACCESS_ALREADY_ENABLED) return iree_ok_status();
   return stream_api_check(api, result, api->library->symbols.context_enable_access.name);
 }
 
+static iree_status_t connect_pair(const stream_gpu_t* gpu, const stream_gpu_t* peer) {
+  bool can = false;
+  IREE_RETURN_IF_ERROR(can_access(gpu, peer, &can));
+  if (can) return enable_access(gpu, peer);
+  return iree_make_status(IREE_STATUS_UNAVAILABLE,
+                          "GPU %d cannot use the memory of GPU %d, as those of one device must; name them in --device= "
+                          "flags of their own",
+                          gpu->context.device, peer->context.device);
+}
+
 static iree_status_t connect(stream_device_t* device) {
   uint32_t count = device->gpu.domain.physical_count;
   for (uint32_t i = 0; i < count; ++i) {
     for (uint32_t j = 0; j < count; ++j) {
-      if (i != j) IREE_RETURN_IF_ERROR(enable_access(&device->gpus[i], &device->gpus[j]));
+      if (i != j) IREE_RETURN_IF_ERROR(connect_pair(&device->gpus[i], &device->gpus[j]));
     }
   }
   return iree_ok_status();
 }
 
-static iree_status_t create_pool(stream_device_t* device, uint32_t physical) {
-  gpu_device_t* gpu = &device->gpu;
-  iree_hal_buffer_params_t params = {
-      .type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
-      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER | IREE_HAL_BUFFER_USAGE_DISPATCH,
-      .queue_affinity = 1ull << physical * gpu->domain.queue_count,
-  };
-  hal_pool_params_t pool = {.range_length = RANGE_LENGTH, .is_over = gpu_device_is_over, .user_data = gpu};
-  iree_device_size_t size = pool.range_length;
-  iree_hal_allocator_query_buffer_compatibility(gpu->base.allocator, params, size, &pool.buffer, &size);
-  return hal_pool_create(&pool, gpu->base.allocator, gpu->base.host_allocator, &device->gpus[physical].pool);
+// Whether each GPU of two devices can use memory of all of the other's.
+static iree_status_t are_peers(const stream_device_t* device, const stream_device_t* other, bool* out_are) {
+  *out_are = device->api == other->api;
+  for (uint32_t i = 0; i < device->gpu.domain.physical_count && *out_are; ++i) {
+    for (uint32_t j = 0; j < other->gpu.domain.physical_count && *out_are; ++j) {
+      bool back = false;
+      IREE_RETURN_IF_ERROR(can_access(&device->gpus[i], &other->gpus[j], out_are));
+      IREE_RETURN_IF_ERROR(can_access(&other->gpus[j], &device->gpus[i], &back));
+      *out_are &= back;
+    }
+  }
+  return iree_ok_status();
+}
+
+// Devices of a group use each other's memory where their GPUs can: from now on they do.
+static iree_status_t refine_edge(iree_hal_device_t* src, iree_hal_device_t* dst, iree_hal_topology_edge_t* edge) {
+  const iree_hal_device_capability_bits_t peers =
+      IREE_HAL_DEVICE_CAPABILITY_P2P_COPY | IREE_HAL_DEVICE_CAPABILITY_PEER_ADDRESSABLE;
+  if (!iree_hal_resource_is(src, &stream_vtable) || !iree_hal_resource_is(dst, &stream_vtable)) return iree_ok_status();
+  const stream_device_t *from = (const stream_device_t*)src, *to = (const stream_device_t*)dst;
+  iree_hal_device_capabilities_t ours = from->gpu.base.capabilities, theirs = to->gpu.base.capabilities;
+  bool can = false;
+  IREE_RETURN_IF_ERROR(are_peers(from, to, &can));
+  ours.flags = can ? ours.flags | peers : ours.flags & ~peers;
+  theirs.flags = can ? theirs.flags | peers : theirs.flags & ~peers;
+  for (uint32_t i = 0; i < from->gpu.domain.physical_count && can; ++i) {
+    for (uint32_t j = 0; j < to->gpu.domain.physical_count; ++j) {
+      IREE_RETURN_IF_ERROR(enable_access(&from->gpus[i], &to->gpus[j]));
+    }
+  }
+  iree_string_view_t name = from->gpu.base.identifier;
+  *edge = iree_hal_topology_edge_from_capabilities(&ours, &theirs, name, name);
+  return iree_ok_status();
 }
 
 // What the library and the device must have for graphs.
@@ -162,15 +196,38 @@ static iree_status_t choose_graphs(stream_device_t* device) {
   return device->options.graphs == STREAM_GRAPHS_ALWAYS ? status : iree_status_ignore(status);
 }
 
-// Memory is within reach of this device's GPUs only.
+// Whether all GPUs of the system can use this device's memory, and it theirs.
+static iree_status_t has_only_peers(const stream_device_t* device, bool* out_has) {
+  int count = 0;
+  *out_has = true;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(device->api, device_count, &count));
+  for (uint32_t i = 0; i < device->gpu.domain.physical_count; ++i) {
+    for (int j = 0; j < count && *out_has; ++j) {
+      const stream_gpu_t* gpu = &device->gpus[i];
+      stream_gpu_t other = {.context = {.api = device->api}};
+      bool back = false;
+      IREE_RETURN_IF_ERROR(STREAM_CALL(device->api, device_get, &other.context.device, j));
+      IREE_RETURN_IF_ERROR(can_access(gpu, &other, out_has));
+      IREE_RETURN_IF_ERROR(can_access(&other, gpu, &back));
+      *out_has &= back;
+    }
+  }
+  return iree_ok_status();
+}
+
+// What devices can do with each other's memory is theirs when they are in one group (refine_edge).
 static iree_status_t find_capabilities(stream_device_t* device) {
   iree_hal_device_capabilities_t* capabilities = &device->gpu.base.capabilities;
   uint32_t count = device->gpu.domain.physical_count;
-  bool is_coherent = true;
+  bool is_coherent = true, has_peers = false;
+  IREE_RETURN_IF_ERROR(has_only_peers(device, &has_peers));
   for (uint32_t i = 0; i < count; ++i) is_coherent &= device->gpus[i].has_managed_memory;
   capabilities->flags = IREE_HAL_DEVICE_CAPABILITY_HOST_ZERO_COPY_OK | IREE_HAL_DEVICE_CAPABILITY_CONCURRENT_SAFE |
                         IREE_HAL_DEVICE_CAPABILITY_ATOMIC_SCOPE_DEVICE;
   if (is_coherent) capabilities->flags |= IREE_HAL_DEVICE_CAPABILITY_HOST_COHERENT;
+  if (has_peers) {
+    capabilities->flags |= IREE_HAL_DEVICE_CAPABILITY_P2P_COPY | IREE_HAL_DEVICE_CAPABILITY_PEER_ADDRESSABLE;
+  }
   if (count > 1) return iree_ok_status();
   capabilities->has_physical_device_uuid = true;
   return STREAM_CALL(device->api, device_uuid, capabilities->physical_device_uuid, device->gpus[0].context.device);
@@ -191,7 +248,10 @@ static iree_status_t initialize(stream_device_t* device, uint64_t mask) {
   IREE_RETURN_IF_ERROR(find_capabilities(device));
   IREE_RETURN_IF_ERROR(connect(device));
   IREE_RETURN_IF_ERROR(stream_allocator_create(device, &device->gpu.base.allocator));
-  for (uint32_t i = 0; i < count && device->options.keeps_pools; ++i) IREE_RETURN_IF_ERROR(create_pool(device, i));
+  for (uint32_t i = 0; i < count && device->options.keeps_pools; ++i) {
+    const gpu_pool_params_t pools = {0};
+    IREE_RETURN_IF_ERROR(gpu_device_create_pools(&device->gpu, i, &pools, &device->gpus[i].pool));
+  }
   for (uint32_t i = 0; i < count * device->gpu.domain.queue_count; ++i) {
     IREE_RETURN_IF_ERROR(stream_queue_create(device, i, &device->gpu.queues[i]));
   }
@@ -226,13 +286,15 @@ iree_status_t stream_device_create(const stream_platform_t* platform, const stre
   base->proactor_pool = create_params ? create_params->proactor_pool : NULL;
   base->block_alignment = BLOCK_ALIGNMENT;
   base->create_channel = stream_channel_create;
-  base->profile_interface = &stream_profile_interface;
+  base->refine_topology_edge = refine_edge;
+  base->profile_interface = &stream_profile_interfaces[options->tracing];
   device->gpu.backend = &platform->backend;
   device->gpu.domain = domain;
   device->platform = platform;
   device->api = api;
   device->options = *options;
   iree_slim_mutex_initialize(&device->clock_mutex);
+  iree_slim_mutex_initialize(&device->lane_mutex);
   iree_status_t status = initialize(device, mask);
   if (!iree_status_is_ok(status)) {
     stream_destroy((iree_hal_device_t*)device);

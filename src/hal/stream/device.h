@@ -73,6 +73,8 @@ typedef struct stream_platform_t {
   int version_unit;
 } stream_platform_t;
 
+typedef struct stream_lane_t stream_lane_t;
+
 typedef struct stream_device_t {
   gpu_device_t gpu;
   const stream_platform_t* platform;
@@ -80,6 +82,8 @@ typedef struct stream_device_t {
   stream_options_t options;
   bool makes_graphs;
   iree_slim_mutex_t clock_mutex;
+  iree_slim_mutex_t lane_mutex;
+  stream_lane_t* lanes;  // guarded by the mutex (timepoint.c)
   stream_gpu_t gpus[];
 } stream_device_t;
 
@@ -108,7 +112,7 @@ iree_status_t stream_executable_load(gpu_device_t* device, iree_const_byte_span_
                                      iree_hal_executable_t** out_executable);
 
 // profile.c
-extern const hal_profile_interface_t stream_profile_interface;
+extern const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1];  // by `tracing` of the options
 // When nothing has timers any more.
 void stream_clock_destroy(stream_gpu_t* gpu, iree_allocator_t host_allocator);
 // Before and behind work in a stream of its GPU; the context is entered. NULL: nothing.
@@ -116,6 +120,15 @@ iree_status_t stream_timer_begin(const stream_api_t* api, stream_timer_t* timer,
 iree_status_t stream_timer_end(const stream_api_t* api, stream_timer_t* timer, void* stream);
 // Tells an operation's profile the times of a part, which has ended.
 void stream_note_times(stream_device_t* device, const gpu_part_t* part);
+
+// timepoint.c, for gpu_backend_t.
+iree_status_t stream_import_event(gpu_device_t* device, iree_hal_semaphore_t* semaphore, uint64_t value,
+                                  iree_hal_queue_affinity_t queue_affinity,
+                                  const iree_hal_external_timepoint_t* timepoint);
+iree_status_t stream_export_event(gpu_device_t* device, iree_hal_semaphore_t* semaphore, uint64_t value,
+                                  iree_hal_queue_affinity_t queue_affinity, iree_hal_external_timepoint_t* timepoint);
+// When nobody imports or exports any more.
+void stream_lanes_destroy(stream_device_t* device);
 
 // queue.c
 iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_queue_t** out_queue);

@@ -207,6 +207,8 @@ static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path
       .make_plan = stream_graph_create,     \
       .clear_plan = stream_graph_clear,     \
       .free_plan = stream_graph_free,       \
+      .import_event = stream_import_event,  \
+      .export_event = stream_export_event,  \
       .write = stream_queue_write,          \
       .publish = stream_queue_publish,      \
       .poll = stream_queue_poll,            \

@@ -19,7 +19,9 @@ static void memory_destroy(void* source) {
   iree_allocator_free(self->host_allocator, self);
 }
 
-static bool is_local(const gpu_memory_t* memory) { return memory->type & IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL; }
+static bool is_local(const gpu_memory_t* memory) {
+  return iree_all_bits_set(memory->type, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL);
+}
 
 // What the library gives is aligned to 256 bytes.
 static uint64_t padding(const gpu_memory_t* memory) {

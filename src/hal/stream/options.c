@@ -43,7 +43,8 @@ static stream_graphs_t cuda_graphs = STREAM_GRAPHS_WHERE_POSSIBLE, hip_graphs = 
             "True is refused: commands run when they are submitted, not while they are recorded.")                   \
   IREE_FLAG(bool, driver##_async_allocations, true,                                                                  \
             "Queue-ordered allocations come from pools of memory. False: each is the library's own.")                \
-  IREE_FLAG(int32_t, driver##_tracing, 2, "What builds with Tracy tell it, 0 to 3. This build has no Tracy.")        \
+  IREE_FLAG(int32_t, driver##_tracing, 2,                                                                            \
+            "Times of the device that profiles may take. 0: none. 1: of queue operations. 2: of dispatches too.")    \
   IREE_FLAG(int32_t, driver##_default_index, 0,                                                                      \
             "The GPU that `" #driver "` without a path means, by the library's order.")                              \
   IREE_FLAG(                                                                                                         \
@@ -127,7 +128,10 @@ static iree_status_t read_flags(const flags_t* flags, stream_options_t* out_opti
   if (flags->allow_inline_execution) {
     return refuse(flags, "allow_inline_execution=true", "commands run when they are submitted; leave it false");
   }
-  if (flags->tracing < 0 || flags->tracing > 3) return refuse(flags, "tracing", "0 to 3 are what there is");
+  if (flags->tracing < 0 || flags->tracing > STREAM_MAX_TRACING) {
+    return refuse(flags, "tracing", "0, 1 and 2 are what there is");
+  }
+  out_options->tracing = flags->tracing;
   IREE_RETURN_IF_ERROR(read_collectives(flags, &out_options->collectives));
   return read_default(flags, &out_options->default_ordinal);
 }

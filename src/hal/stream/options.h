@@ -19,6 +19,9 @@ typedef enum {
   STREAM_GRAPHS_ALWAYS,  // or there is no device
 } stream_graphs_t;
 
+// Which of the library's times profiles may take: none, those of queue operations, those of dispatches too.
+enum { STREAM_MAX_TRACING = 2 };
+
 typedef struct stream_options_t {
   uint32_t queue_count;      // streams of a GPU; 0: the default
   uint32_t depth;            // parts in flight, a power of two; 0: the default
@@ -27,6 +30,7 @@ typedef struct stream_options_t {
   bool keeps_pools;                       // queue-ordered memory is kept for later
   char code_folder[CODE_CACHE_MAX_PATH];  // where machine code is kept that was made of PTX; empty: nowhere
   stream_collectives_t collectives;
+  int tracing;
 } stream_options_t;
 
 // Errors: UNIMPLEMENTED, INVALID_ARGUMENT, with the flag's name.

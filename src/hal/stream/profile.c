@@ -150,16 +150,24 @@ static void free_timer(hal_queued_device_t* base, uint64_t handle) {
   iree_slim_mutex_unlock(&device->clock_mutex);
 }
 
-const hal_profile_interface_t stream_profile_interface = {
-    .kind = "GPU",
-    .families = GPU_TIMED_PROFILE_FAMILIES,
-    .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT,
-    .queues = gpu_profile_queues,
-    .correlate = correlate,
-    .enable = enable,
-    .times_operations = true,
-    .make_timer = make_timer,
-    .free_timer = free_timer,
+// By how much of the library's times is allowed.
+#define INTERFACE(name, more)                                                         \
+  {                                                                                   \
+      .kind = name,                                                                   \
+      .families = GPU_PROFILE_FAMILIES | (more),                                      \
+      .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT & (GPU_PROFILE_FAMILIES | (more)), \
+      .queues = gpu_profile_queues,                                                   \
+      .correlate = correlate,                                                         \
+      .enable = enable,                                                               \
+      .times_operations = true,                                                       \
+      .make_timer = make_timer,                                                       \
+      .free_timer = free_timer,                                                       \
+  }
+const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1] = {
+    INTERFACE("GPU (--cuda_tracing=0 or --hip_tracing=0 takes no times)", 0),
+    INTERFACE("GPU (--cuda_tracing=1 or --hip_tracing=1 takes no times of dispatches)",
+              IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS),
+    INTERFACE("GPU", GPU_TIMED_PROFILE_FAMILIES),
 };
 
 // The first time that it is told.

@@ -1,6 +1,7 @@
 // Every entry point of HSA fails, at each of its calls, once or from there on, while a device is made, works and goes:
 // its status reaches who called or everybody who waits, once; nothing hangs, nothing is left. A sample of the statuses
 // that there are; ENTRY_POINTS=all takes each.
+#include "../waiters.h"
 #include "fake_program.h"
 #include "hal/amdgpu/library.h"
 
@@ -56,45 +57,13 @@ static rule_t find_rule(const char* name) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Waiters
-//===----------------------------------------------------------------------------------------------------------------===
-
-enum { SEMAPHORES = 3, WAITERS = 6 };
-
-typedef struct waiter_t {
-  iree_async_semaphore_timepoint_t timepoint;
-  iree_atomic_int32_t count;
-  iree_atomic_int32_t code;
-} waiter_t;
-
-static const struct {
-  int semaphore;
-  uint64_t value;
-} waits_for[WAITERS] = {{0, 1}, {0, 3}, {0, 5}, {0, 5}, {1, 1}, {2, 1}};
-
-static void wake(void* user_data, iree_async_semaphore_timepoint_t* timepoint, iree_status_t status) {
-  waiter_t* waiter = (waiter_t*)user_data;
-  iree_atomic_store(&waiter->code, (int32_t)iree_status_consume_code(status), iree_memory_order_relaxed);
-  iree_atomic_fetch_add(&waiter->count, 1, iree_memory_order_release);
-}
-
-static bool are_all_awake(waiter_t* waiters) {
-  for (int i = 0; i < WAITERS; ++i) {
-    if (!iree_atomic_load(&waiters[i].count, iree_memory_order_acquire)) return false;
-  }
-  return true;
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
 // Work
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct work_t {
   program_t program;
-  iree_hal_semaphore_t* semaphores[SEMAPHORES];
   iree_hal_executable_t* executable;
-  iree_hal_command_buffer_t* commands;
-  iree_atomic_int32_t calls;  // of the host
+  waiters_t waiters;
 } work_t;
 
 static iree_status_t import_memory(const work_t* w) {
@@ -134,85 +103,31 @@ static iree_status_t record(work_t* w) {
                         high = iree_hal_make_buffer_ref(buffer, 2048, 2048);
   IREE_RETURN_IF_ERROR(iree_hal_command_buffer_create(w->program.device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
                                                       IREE_HAL_COMMAND_CATEGORY_ANY, IREE_HAL_QUEUE_AFFINITY_ANY, 0,
-                                                      &w->commands));
-  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_begin(w->commands));
-  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_fill_buffer(w->commands, low, &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
-  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_copy_buffer(w->commands, low, high, IREE_HAL_COPY_FLAG_NONE));
+                                                      &w->waiters.commands));
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_begin(w->waiters.commands));
+  IREE_RETURN_IF_ERROR(
+      iree_hal_command_buffer_fill_buffer(w->waiters.commands, low, &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_copy_buffer(w->waiters.commands, low, high, IREE_HAL_COPY_FLAG_NONE));
   IREE_RETURN_IF_ERROR(iree_hal_command_buffer_dispatch(
-      w->commands, w->executable, iree_hal_executable_function_from_index(0),
+      w->waiters.commands, w->executable, iree_hal_executable_function_from_index(0),
       iree_hal_make_static_dispatch_config(1, 1, 1), iree_make_const_byte_span(arguments, sizeof(arguments)),
       iree_hal_buffer_ref_list_empty(), IREE_HAL_DISPATCH_FLAG_CUSTOM_DIRECT_ARGUMENTS));
-  return iree_hal_command_buffer_end(w->commands);
+  return iree_hal_command_buffer_end(w->waiters.commands);
 }
 
-static iree_status_t count_call(void* user_data, const uint64_t args[4], iree_hal_host_call_context_t* context) {
-  iree_atomic_fetch_add((iree_atomic_int32_t*)user_data, 1, iree_memory_order_relaxed);
-  return iree_ok_status();
-}
-
-// Operations of every sort over the queues of two GPUs, each after the one before.
-static iree_status_t submit(work_t* w) {
-  program_t* p = &w->program;
-  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
-                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
-  uint64_t values[] = {0, 1, 2, 3, 4, 5};
-  iree_hal_semaphore_t** s = w->semaphores;
-#define AT(index) ((iree_hal_semaphore_list_t){1, &s[0], &values[index]})
-  IREE_RETURN_IF_ERROR(iree_hal_device_queue_alloca(p->device, 1, AT(0), AT(1), NULL, params, 1 << 20,
-                                                    IREE_HAL_ALLOCA_FLAG_NONE, &p->transient));
-  uint32_t pattern = 7;
-  iree_hal_semaphore_t* both[] = {s[0], s[1]};
-  uint64_t both_values[] = {2, 1};
-  IREE_RETURN_IF_ERROR(iree_hal_device_queue_fill(p->device, 4, AT(1),
-                                                  (iree_hal_semaphore_list_t){2, both, both_values}, p->transient, 0,
-                                                  4096, &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
-  IREE_RETURN_IF_ERROR(iree_hal_device_queue_execute(
-      p->device, 2, AT(2), AT(3), w->commands, iree_hal_buffer_binding_table_empty(), IREE_HAL_EXECUTE_FLAG_NONE));
-  const uint64_t arguments[4] = {0};
-  iree_hal_semaphore_list_t called = {1, &s[2], &values[1]};
-  IREE_RETURN_IF_ERROR(iree_hal_device_queue_host_call(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, AT(3), called,
-                                                       iree_hal_make_host_call(count_call, &w->calls), arguments,
-                                                       IREE_HAL_HOST_CALL_FLAG_NONE));
-  IREE_RETURN_IF_ERROR(iree_hal_device_queue_copy(p->device, 8, called, AT(4), p->transient, 0, p->buffer, 0, 4096,
-                                                  IREE_HAL_COPY_FLAG_NONE));
-  return iree_hal_device_queue_dealloca(p->device, 1, AT(4), AT(5), p->transient, IREE_HAL_DEALLOCA_FLAG_NONE);
-}
-
-// Until everybody was woken; what cannot be submitted fails everybody, as programs do.
-static iree_status_t run_work(work_t* w, waiter_t* waiters) {
-  for (int i = 0; i < WAITERS; ++i) {
-    waiters[i].timepoint.callback = wake;
-    waiters[i].timepoint.user_data = &waiters[i];
-    IREE_RETURN_IF_ERROR(iree_async_semaphore_acquire_timepoint(w->semaphores[waits_for[i].semaphore],
-                                                                waits_for[i].value, &waiters[i].timepoint));
-  }
-  iree_status_t status = submit(w);
-  for (int i = 0; i < SEMAPHORES && !iree_status_is_ok(status); ++i) {
-    iree_hal_semaphore_fail(w->semaphores[i], iree_status_clone(status));
-  }
-  iree_time_t deadline = iree_time_now() + 20 * (iree_time_t)1000000000;
-  while (!are_all_awake(waiters) && iree_time_now() < deadline) iree_wait_until(iree_time_now() + 20000);
-  assert_true(are_all_awake(waiters));
-  if (!iree_status_is_ok(status)) return status;
-  return iree_hal_semaphore_wait(w->semaphores[0], 5, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE);
-}
-
-static iree_status_t run_all(work_t* w, waiter_t* waiters, iree_allocator_t allocator,
-                             iree_hal_driver_registry_t** out_registry) {
+static iree_status_t run_all(work_t* w, iree_allocator_t allocator, iree_hal_driver_registry_t** out_registry) {
   iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
                                      .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
   program_t* p = &w->program;
   IREE_RETURN_IF_ERROR(open_device(p, allocator, out_registry));
-  for (int i = 0; i < SEMAPHORES; ++i) {
-    IREE_RETURN_IF_ERROR(iree_hal_semaphore_create(p->device, IREE_HAL_QUEUE_AFFINITY_ANY, 0,
-                                                   IREE_HAL_SEMAPHORE_FLAG_NONE, &w->semaphores[i]));
-  }
   IREE_RETURN_IF_ERROR(import_memory(w));
   IREE_RETURN_IF_ERROR(
       iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(p->device), params, 4096, &p->buffer));
   IREE_RETURN_IF_ERROR(load_code(w));
   IREE_RETURN_IF_ERROR(record(w));
-  return run_work(w, waiters);
+  w->waiters.device = p->device;
+  w->waiters.buffer = p->buffer;
+  return waiters_run(&w->waiters);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -239,37 +154,23 @@ static void check_result(const rule_t* rule, const failure_t* failure, iree_stat
   }
 }
 
-// Each was woken once, if ever, and by a status that is the program's.
-static void check_waiters(const waiter_t* waiters, iree_status_code_t code, const char* text) {
-  int32_t first = iree_atomic_load(&waiters[0].count, iree_memory_order_acquire);
-  for (int i = 0; i < WAITERS; ++i) {
-    int32_t woken_by = iree_atomic_load(&waiters[i].code, iree_memory_order_acquire);
-    int32_t count = iree_atomic_load(&waiters[i].count, iree_memory_order_acquire);
-    if (count != first || count > 1) fail_test("waiters were woken more than once, or some", text);
-    if (woken_by != IREE_STATUS_OK && woken_by != (int32_t)code) fail_test("another status woke a waiter", text);
-  }
-}
-
 // Runs with the failure that is set. True when its call was there.
 static bool run_once(const rule_t* rule, const failure_t* failure) {
   memory_t memory = {.limit = -1};
   work_t work = {0};
-  waiter_t waiters[WAITERS] = {0};
   char text[4096] = "";
   iree_hal_driver_registry_t* registry = NULL;
-  iree_status_t status = run_all(&work, waiters, (iree_allocator_t){&memory, memory_ctl}, &registry);
+  iree_status_t status = run_all(&work, (iree_allocator_t){&memory, memory_ctl}, &registry);
   iree_status_code_t code = iree_status_code(status);
   if (!iree_status_is_ok(status)) iree_status_format(status, sizeof(text), text, NULL);
   iree_status_free(status);
-  iree_hal_command_buffer_release(work.commands);
+  iree_hal_command_buffer_release(work.waiters.commands);
   iree_hal_executable_release(work.executable);
-  for (int i = 0; i < SEMAPHORES; ++i) iree_hal_semaphore_release(work.semaphores[i]);
+  waiters_release(&work.waiters);
   close_device(&work.program, registry);
   check_result(rule, failure, code, text);
-  check_waiters(waiters, code, text);
-  if (iree_atomic_load(&work.calls, iree_memory_order_relaxed) != (code == IREE_STATUS_OK)) {
-    fail_test("the host was called although, or not", text);
-  }
+  const char* wrong = waiters_check(&work.waiters, code);
+  if (wrong) fail_test(wrong, text);
   if (iree_atomic_load(&memory.live, iree_memory_order_relaxed)) fail_test("leaves host memory", text);
   // What could not be given back is left.
   int lost = rule->outcome == IGNORED && strcmp(rule->name, "hsa_queue_inactivate") != 0

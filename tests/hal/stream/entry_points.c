@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../waiters.h"
 #include "fake.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/api.h"
@@ -47,7 +48,9 @@ typedef struct program_t {
   uint64_t value;
   iree_hal_queue_affinity_t affinity;  // 0: each
   iree_hal_command_buffer_t* commands;
-  iree_hal_buffer_t *local, *visible, *imported, *transient;
+  iree_hal_buffer_t *local, *visible, *imported, *transient, *reserved;
+  iree_hal_physical_memory_t* physical;
+  waiters_t waiters;
 } program_t;
 
 static iree_status_t count_ctl(void* self, iree_allocator_command_t command, const void* params, void** inout_ptr) {
@@ -225,6 +228,83 @@ static iree_status_t run_graphs(program_t* p) {
   return await(p);
 }
 
+// Two GPUs, with callbacks and threads that wait.
+static iree_status_t run_waited(program_t* p) {
+  iree_hal_executable_function_t function;
+  IREE_RETURN_IF_ERROR(open_device(p, IREE_SV("0,1")));
+  IREE_RETURN_IF_ERROR(allocate(p));
+  IREE_RETURN_IF_ERROR(iree_hal_executable_lookup_function_by_name(p->executable, IREE_SV("accumulate"), &function));
+  iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(p->local, 0, 4);
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_create(p->device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
+                                                      IREE_HAL_COMMAND_CATEGORY_ANY, ANY, 0, &p->commands));
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_begin(p->commands));
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_dispatch(
+      p->commands, p->executable, function, iree_hal_make_static_dispatch_config(1, 1, 1), iree_const_byte_span_empty(),
+      (iree_hal_buffer_ref_list_t){1, &ref}, IREE_HAL_DISPATCH_FLAG_NONE));
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_end(p->commands));
+  p->waiters.device = p->device;
+  p->waiters.commands = p->commands;
+  p->waiters.buffer = p->local;
+  return waiters_run(&p->waiters);
+}
+
+// Two pages at two places, written to by the device.
+static iree_status_t run_virtual(program_t* p) {
+  const iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                           .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  const uint32_t pattern = 7;
+  iree_device_size_t page = 0, recommended = 0;
+  link_t link;
+  IREE_RETURN_IF_ERROR(open_device(p, IREE_SV("0,1")));
+  iree_hal_allocator_t* allocator = iree_hal_device_allocator(p->device);
+  if (!iree_hal_allocator_supports_virtual_memory(allocator)) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(iree_hal_allocator_virtual_memory_query_granularity(allocator, params, &page, &recommended));
+  IREE_RETURN_IF_ERROR(iree_hal_allocator_virtual_memory_reserve(allocator, ANY, 4 * page, &p->reserved));
+  IREE_RETURN_IF_ERROR(
+      iree_hal_allocator_physical_memory_allocate(allocator, params, 2 * page, p->allocator, &p->physical));
+  IREE_RETURN_IF_ERROR(iree_hal_allocator_virtual_memory_map(allocator, p->reserved, page, p->physical, 0, 2 * page));
+  IREE_RETURN_IF_ERROR(iree_hal_allocator_virtual_memory_protect(allocator, p->reserved, page, 2 * page, ANY,
+                                                                 IREE_HAL_MEMORY_PROTECTION_READ_WRITE));
+  next(p, &link);
+  IREE_RETURN_IF_ERROR(iree_hal_device_queue_fill(p->device, link.affinity, link.waits, link.signals, p->reserved, page,
+                                                  2 * page, &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
+  return await(p);
+}
+
+static void close_virtual(program_t* p) {
+  iree_device_size_t page = p->reserved ? iree_hal_buffer_byte_length(p->reserved) / 4 : 0;
+  iree_hal_allocator_t* allocator = p->device ? iree_hal_device_allocator(p->device) : NULL;
+  if (p->physical) {
+    // Nothing is where mapping it failed.
+    iree_status_ignore(iree_hal_allocator_virtual_memory_unmap(allocator, p->reserved, page, 2 * page));
+    IREE_CHECK_OK(iree_hal_allocator_physical_memory_free(allocator, p->physical));
+  }
+  iree_hal_buffer_release(p->reserved);
+}
+
+static iree_status_t drop_event(const void* event) {
+  void* library = dlopen(library_path, RTLD_NOW | RTLD_NOLOAD);
+  int (*destroy)(const void*) = (int (*)(const void*))dlsym(library, is_cuda ? "cuEventDestroy_v2" : "hipEventDestroy");
+  destroy(event);
+  dlclose(library);
+  return iree_ok_status();
+}
+
+// A point that work reaches, and one that an event brings.
+static iree_status_t run_events(program_t* p) {
+  const iree_hal_external_timepoint_type_t type =
+      is_cuda ? IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_CUDA_EVENT : IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_HIP_EVENT;
+  iree_hal_external_timepoint_t timepoint;
+  IREE_RETURN_IF_ERROR(open_device(p, IREE_SV("0")));
+  IREE_RETURN_IF_ERROR(allocate(p));
+  IREE_RETURN_IF_ERROR(dispatch(p, false));
+  IREE_RETURN_IF_ERROR(iree_hal_semaphore_export_timepoint(p->semaphore, p->value, 1, type, 0, &timepoint));
+  iree_status_t status = iree_hal_semaphore_import_timepoint(p->semaphore, p->value + 1, 1, timepoint);
+  if (iree_status_is_ok(status)) ++p->value;
+  IREE_RETURN_IF_ERROR(iree_status_join(status, drop_event(timepoint.handle.cuda_event)));
+  return await(p);
+}
+
 static iree_status_t take_chunk(void* user_data, const iree_hal_profile_chunk_metadata_t* metadata,
                                 iree_host_size_t iovec_count, const iree_const_byte_span_t* iovecs) {
   return iree_ok_status();
@@ -270,6 +350,8 @@ static void set_flag(const char* name, const char* value) {
 }
 
 static void close_program(program_t* p) {
+  waiters_release(&p->waiters);
+  close_virtual(p);
   iree_hal_command_buffer_release(p->commands);
   iree_hal_buffer_release(p->transient);
   iree_hal_buffer_release(p->imported);
@@ -283,7 +365,7 @@ static void close_program(program_t* p) {
   iree_hal_driver_registry_free(p->registry);
 }
 
-// Runs it all; what it leaves is checked but for the library's objects, whose number is `left`.
+// Runs it all; who waits and what it leaves is checked but for the library's objects, whose number is `left`.
 typedef iree_status_t (*run_fn_t)(program_t* p);
 static iree_status_t run(run_fn_t fn, long* left) {
   program_t p = {0};
@@ -291,6 +373,8 @@ static iree_status_t run(run_fn_t fn, long* left) {
   long before = fake->live();
   set_flag("use_streams", fn == run_graphs ? "false" : "true");
   iree_status_t status = fn(&p);
+  const char* wrong = fn == run_waited ? waiters_check(&p.waiters, iree_status_code(status)) : NULL;
+  if (wrong) fail_msg("%s", wrong);
   close_program(&p);
   *left = fake->live() - before;
   assert_int_equal(iree_atomic_load(&p.live, iree_memory_order_relaxed), 0);
@@ -332,14 +416,16 @@ static bool is_asked_for_registered(const row_t* row) { return !has_graphs && st
 // What gives back, where a failure cannot be told and may leave objects; and what is done without.
 static bool leaves_objects(const row_t* row) {
   static const char* const entries[] = {
-      "context_release", "memory_free",   "host_free",     "host_unregister",          "module_unload",
-      "stream_destroy",  "event_destroy", "graph_destroy", "graph_executable_destroy", "link_destroy",
+      "context_release",  "memory_free",   "host_free",     "host_unregister",          "module_unload",
+      "stream_destroy",   "event_destroy", "graph_destroy", "graph_executable_destroy", "link_destroy",
+      "physical_release", "virtual_free",
   };
   return is_one_of(row, IREE_ARRAYSIZE(entries), entries) || is_asked_for_registered(row);
 }
 
 static bool is_silent(const row_t* row) {
-  static const char* const entries[] = {"context_get", "link_create", "link_add", "link_complete"};
+  static const char* const entries[] = {"context_get",   "link_create",         "link_add",
+                                        "link_complete", "virtual_granularity", "virtual_unmap"};
   return (leaves_objects(row) && !is_asked_for_registered(row)) || is_one_of(row, IREE_ARRAYSIZE(entries), entries);
 }
 
@@ -357,6 +443,16 @@ static bool may_be_fine(const row_t* row) {
 static bool is_of_timers(const row_t* row) {
   static const char* const entries[] = {"event_create", "event_elapsed"};
   return is_one_of(row, IREE_ARRAYSIZE(entries), entries);
+}
+
+static bool is_for_pages(const row_t* row) {
+  return strncmp(row->entry, "virtual_", 8) == 0 || strncmp(row->entry, "physical_", 9) == 0;
+}
+
+static bool is_for_events(const row_t* row) {
+  static const char* const entries[] = {"host_allocate", "host_address"};
+  return strncmp(row->entry, "event_", 6) == 0 || strncmp(row->entry, "stream_", 7) == 0 ||
+         is_one_of(row, IREE_ARRAYSIZE(entries), entries);
 }
 
 static bool is_for_times(const row_t* row) {
@@ -377,7 +473,9 @@ static bool run_failing(run_fn_t fn, const row_t* row, int from, int until) {
   iree_status_code_t code = iree_status_consume_code(status);
   if (calls < from) return false;
   bool is_fine = may_be_fine(row) || (fn == run_profiled && is_of_timers(row));
-  if (code == IREE_STATUS_OK && is_fine && from == until) is_told = false;
+  // Events' streams are awaited when a device goes.
+  bool is_last = fn == run_events && strcmp(row->entry, "stream_synchronize") == 0;
+  if (code == IREE_STATUS_OK && ((is_fine && (from == until || from == calls)) || is_last)) is_told = false;
   bool is_init = strcmp(row->entry, "init") == 0;
   iree_status_code_t expected = !is_told  ? IREE_STATUS_OK
                                 : is_init ? IREE_STATUS_UNAVAILABLE
@@ -392,33 +490,38 @@ static bool run_failing(run_fn_t fn, const row_t* row, int from, int until) {
   return true;
 }
 
+// What is run for a row: all of it, or what the row is for.
+static const struct {
+  run_fn_t fn;
+  bool (*is_for)(const row_t* row);
+} runs[] = {{run_streams, NULL},          {run_graphs, NULL},          {run_waited, NULL},
+            {run_profiled, is_for_times}, {run_virtual, is_for_pages}, {run_events, is_for_events}};
+
 static void nothing_fails(void** state) {
-  long left = 0;
-  IREE_CHECK_OK(run(run_streams, &left));
-  assert_int_equal(left, 0);
-  IREE_CHECK_OK(run(run_graphs, &left));
-  assert_int_equal(left, 0);
-  IREE_CHECK_OK(run(run_profiled, &left));
-  assert_int_equal(left, 0);
+  for (size_t i = 0; i < IREE_ARRAYSIZE(runs); ++i) {
+    long left = 0;
+    IREE_CHECK_OK(run(runs[i].fn, &left));
+    assert_int_equal(left, 0);
+  }
 }
 
 static void each_call_fails_once(void** state) {
-  enum { MAX_CALLS = 40 };
-  size_t runs = 0;
+  enum { MAX_CALLS = 80 };
+  size_t count = 0;
   for (size_t i = 0; i < row_count(); ++i) {
-    for (int call = 1; call <= MAX_CALLS && run_failing(run_streams, row_at(i), call, call); ++call) ++runs;
-    for (int call = 1; call <= MAX_CALLS && run_failing(run_graphs, row_at(i), call, call); ++call) ++runs;
-    if (!is_for_times(row_at(i))) continue;
-    for (int call = 1; call <= 2 * MAX_CALLS && run_failing(run_profiled, row_at(i), call, call); ++call) ++runs;
+    for (size_t j = 0; j < IREE_ARRAYSIZE(runs); ++j) {
+      if (runs[j].is_for && !runs[j].is_for(row_at(i))) continue;
+      for (int call = 1; call <= MAX_CALLS && run_failing(runs[j].fn, row_at(i), call, call); ++call) ++count;
+    }
   }
-  assert_true(runs > row_count());
+  assert_true(count > row_count());
 }
 
 static void from_a_call_on(void** state) {
   for (size_t i = 0; i < row_count(); ++i) {
-    run_failing(run_streams, row_at(i), 1, INT32_MAX);
-    run_failing(run_graphs, row_at(i), 1, INT32_MAX);
-    if (is_for_times(row_at(i))) run_failing(run_profiled, row_at(i), 1, INT32_MAX);
+    for (size_t j = 0; j < IREE_ARRAYSIZE(runs); ++j) {
+      if (!runs[j].is_for || runs[j].is_for(row_at(i))) run_failing(runs[j].fn, row_at(i), 1, INT32_MAX);
+    }
   }
 }
 
@@ -551,6 +654,93 @@ static void calls_of_a_timed_replay(void** state) {
   close_program(&p);
 }
 
+// What may be timed: of a submission, two events for each.
+static void calls_of_tracing(void** state) {
+  const iree_hal_device_profiling_data_families_t dispatches = IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS,
+                                                  operations = IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS,
+                                                  host = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS;
+  static const char* const levels[] = {"0", "1", "2"};
+  for (int level = 0; level < 3; ++level) {
+    program_t p = {0};
+    set_flag("tracing", levels[level]);
+    open_for_counts(&p, false);
+    assert_int_equal(iree_status_consume_code(begin_profile(&p, dispatches)) == IREE_STATUS_OK, level == 2);
+    if (level == 2) IREE_CHECK_OK(iree_hal_device_profiling_end(p.device));
+    assert_int_equal(iree_status_consume_code(begin_profile(&p, operations)) == IREE_STATUS_OK, level >= 1);
+    if (level == 0) IREE_CHECK_OK(begin_profile(&p, host));
+    fake->set_failing("", 0, 0);
+    for (int i = 0; i < ROUNDS; ++i) IREE_CHECK_OK(dispatch(&p, false));
+    IREE_CHECK_OK(await(&p));
+    IREE_CHECK_OK(iree_hal_device_profiling_end(p.device));
+    assert_int_equal(calls_of("event_elapsed"), level ? 2 * ROUNDS + 1 : 0);
+    close_program(&p);
+  }
+  program_t p = {.allocator = iree_allocator_system()};
+  set_flag("tracing", "3");
+  assert_int_equal(iree_status_consume_code(open_device(&p, IREE_SV("0"))), IREE_STATUS_UNIMPLEMENTED);
+  close_program(&p);
+  set_flag("tracing", "2");
+}
+
+// Memory of queues comes from one piece of each kind.
+static void calls_of_transients(void** state) {
+  static const struct {
+    const char* entry;
+    iree_hal_memory_type_t type;
+  } rows[] = {
+      {"memory_allocate", IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL},
+      {"memory_allocate_managed", IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | IREE_HAL_MEMORY_TYPE_HOST_VISIBLE},
+      {"host_allocate", IREE_HAL_MEMORY_TYPE_HOST_LOCAL | IREE_HAL_MEMORY_TYPE_DEVICE_VISIBLE},
+  };
+  program_t p = {0};
+  open_for_counts(&p, false);
+  for (size_t i = 0; i < IREE_ARRAYSIZE(rows); ++i) {
+    iree_hal_buffer_params_t params = {.type = rows[i].type, .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+    fake->set_failing("", 0, 0);
+    for (int round = 0; round < ROUNDS; ++round) {
+      iree_hal_buffer_t* buffer = NULL;
+      link_t link;
+      next(&p, &link);
+      IREE_CHECK_OK(iree_hal_device_queue_alloca(p.device, link.affinity, link.waits, link.signals, NULL, params, 1000,
+                                                 IREE_HAL_ALLOCA_FLAG_NONE, &buffer));
+      next(&p, &link);
+      IREE_CHECK_OK(iree_hal_device_queue_dealloca(p.device, link.affinity, link.waits, link.signals, buffer,
+                                                   IREE_HAL_DEALLOCA_FLAG_NONE));
+      iree_hal_buffer_release(buffer);
+    }
+    IREE_CHECK_OK(await(&p));
+    assert_int_equal(calls_of(rows[i].entry), 1);
+  }
+  close_program(&p);
+}
+
+// Two devices in a group may use each other's memory from then on.
+static void calls_of_a_group(void** state) {
+  program_t p[2] = {{.allocator = iree_allocator_system()}, {.allocator = iree_allocator_system()}};
+  iree_hal_device_group_builder_t builder;
+  iree_hal_device_group_t* group = NULL;
+  iree_hal_device_group_builder_initialize(&builder, NULL);
+  for (int i = 0; i < 2; ++i) {
+    IREE_CHECK_OK(open_device(&p[i], i ? IREE_SV("1") : IREE_SV("0")));
+    IREE_CHECK_OK(iree_hal_device_group_builder_add_device(&builder, p[i].device));
+  }
+  fake->set_failing("", 0, 0);
+  IREE_CHECK_OK(iree_hal_device_group_builder_finalize(&builder, iree_allocator_system(), &group));
+  assert_int_equal(calls_of("context_enable_access"), 2);
+  for (uint32_t i = 0; i < 2; ++i) {
+    iree_hal_topology_edge_t edge = iree_hal_topology_query_edge(iree_hal_device_group_topology(group), i, 1 - i);
+    assert_int_equal(iree_hal_topology_edge_buffer_read_mode_noncoherent(edge.lo),
+                     IREE_HAL_TOPOLOGY_INTEROP_MODE_NATIVE);
+    assert_int_equal(iree_hal_topology_edge_link_class(edge.lo), IREE_HAL_TOPOLOGY_LINK_CLASS_PCIE_SAME_ROOT);
+    assert_int_equal(iree_hal_device_topology_info(p[i].device)->can_p2p_with, 3);
+    iree_hal_device_capabilities_t capabilities;
+    IREE_CHECK_OK(iree_hal_device_query_capabilities(p[i].device, &capabilities));
+    assert_true(capabilities.flags & IREE_HAL_DEVICE_CAPABILITY_P2P_COPY);
+  }
+  iree_hal_device_group_release(group);
+  for (int i = 0; i < 2; ++i) close_program(&p[i]);
+}
+
 // Small ones to the GPU: a copy, and an event for many.
 static void calls_of_a_transfer(void** state) {
   static uint8_t data[4096];
@@ -598,6 +788,9 @@ int main(int argc, char** argv) {
       cmocka_unit_test(calls_of_a_transfer),
       cmocka_unit_test(calls_of_a_timed_dispatch),
       cmocka_unit_test(calls_of_a_timed_replay),
+      cmocka_unit_test(calls_of_a_group),
+      cmocka_unit_test(calls_of_tracing),
+      cmocka_unit_test(calls_of_transients),
   };
   if (argc != 5) return 2;
   is_cuda = strcmp(argv[1], "cuda") == 0;

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef FAKE_CUDA
 #define SYMBOLS "hal/stream/cuda.def"
@@ -21,13 +23,15 @@ enum { VERSION = 70051831, NAME_OFFSET = 1160 };
 #endif
 #endif
 
-// The functions are named as the rows are, and exported as the library calls them. HIP 5 has no R0600.
+// The functions are named as the rows are, and exported as the library calls them. HIP 5 has no R0600, and no virtual
+// memory.
 #define ENTRY(name, parameters) typedef int name##_fn parameters;
 #define TEXT(name) typedef const char* name##_fn(int status);
 #include "hal/stream/entries.def"
 #ifdef FAKE_OLD_HIP
-__attribute__((visibility("hidden"))) device_properties_6_fn
-    fake_device_properties_6 __asm__("hipGetDevicePropertiesR0600");
+#define HIDDEN(name, text) __attribute__((visibility("hidden"))) name##_fn fake_##name __asm__(text);
+HIDDEN(device_properties_6, "hipGetDevicePropertiesR0600")
+HIDDEN(virtual_granularity, "hipMemGetAllocationGranularity")
 #endif
 #define SYMBOL(entry, text) entry##_fn fake_##entry __asm__(text);
 #define OPTIONAL(entry, text) SYMBOL(entry, text)
@@ -153,6 +157,61 @@ static int set_context(void* context) {
   return 0;
 }
 
+// Physical memory is a file, whose handle is its descriptor and one; addresses without any are nobody's to use.
+enum { PAGE = 1 << 16 };
+
+static int occupy(uint64_t address, size_t size, uint64_t* out) {
+  void* at = (void*)(uintptr_t)address;
+  int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+  void* mapped = mmap(at, size, PROT_NONE, flags, -1, 0);
+  if (out) *out = (uint64_t)(uintptr_t)mapped;
+  return mapped == MAP_FAILED ? FAKE_ERROR : 0;
+}
+
+static int reserve(uint64_t* out, size_t size) {
+  count(1);
+  return occupy(0, size, out);
+}
+
+static int drop_reserved(uint64_t address, size_t size) {
+  count(-1);
+  return munmap((void*)(uintptr_t)address, size);
+}
+
+static int make_physical(uint64_t* out, size_t size) {
+  int file = memfd_create("fake", MFD_CLOEXEC);
+  if (file < 0 || ftruncate(file, (off_t)size)) return FAKE_ERROR;
+  *out = (uint64_t)file + 1;
+  count(1);
+  return 0;
+}
+
+static int drop_physical(uint64_t handle) {
+  count(-1);
+  return close((int)handle - 1);
+}
+
+static int map(uint64_t address, size_t size, uint64_t handle) {
+  int file = (int)handle - 1;
+  void* at = mmap((void*)(uintptr_t)address, size, PROT_NONE, MAP_FIXED | MAP_SHARED, file, 0);
+  return at == MAP_FAILED ? FAKE_ERROR : 0;
+}
+
+// CUmemAccessDesc: of each GPU, of which the host is all.
+typedef struct access_t {
+  int type, device, flags;
+} access_t;
+
+static int protect(uint64_t address, size_t size, const access_t* accesses) {
+  int flags = accesses[0].flags;
+  return mprotect((void*)(uintptr_t)address, size, (flags & 1 ? PROT_READ : 0) | (flags & 2 ? PROT_WRITE : 0));
+}
+
+static int call_back(void (*call)(void* stream, int status, void* data), void* stream, void* data) {
+  call(stream, 0, data);
+  return 0;
+}
+
 // A node after each call.
 static int tell_capture(void* const** nodes, size_t* times) {
   static void* const last[] = {&fake};
@@ -196,6 +255,18 @@ int fake_host_free(void* memory) { return drop_memory(CALL_host_free, memory); }
 CALL(host_register, (void* host, size_t size, unsigned flags), (count(1), 0))
 CALL(host_unregister, (void* host), (count(-1), 0))
 CALL(host_address, (uint64_t* out, void* host, unsigned flags), (*out = (uint64_t)(uintptr_t)host, 0))
+CALL(virtual_reserve, (uint64_t* out, size_t size, size_t alignment, uint64_t hint, unsigned long long flags),
+     reserve(out, size))
+CALL(virtual_free, (uint64_t address, size_t size), drop_reserved(address, size))
+CALL(virtual_granularity, (size_t* out, const void* physical, int option), (*out = PAGE, 0))
+CALL(physical_create, (uint64_t* out, size_t size, const void* physical, unsigned long long flags),
+     make_physical(out, size))
+CALL(physical_release, (uint64_t handle), drop_physical(handle))
+CALL(virtual_map, (uint64_t address, size_t size, size_t offset, uint64_t handle, unsigned long long flags),
+     map(address, size, handle))
+CALL(virtual_unmap, (uint64_t address, size_t size), occupy(address, size, NULL))
+CALL(virtual_set_access, (uint64_t address, size_t size, const void* accesses, size_t times),
+     protect(address, size, (const access_t*)accesses))
 CALL(module_load, (void** out, const void* image, unsigned option_count, const int* options, void** values),
      make(out, 1))
 CALL(link_create, (unsigned option_count, int* options, void** values, void** out), make(out, 1))
@@ -214,6 +285,8 @@ CALL(stream_destroy, (void* stream), drop(stream))
 CALL(stream_wait, (void* stream, void* event, unsigned flags), 0)
 CALL(stream_synchronize, (void* stream), 0)
 CALL(stream_query, (void* stream), 0)
+CALL(stream_callback, (void* stream, void (*call)(void* stream, int status, void* data), void* data, unsigned flags),
+     call_back(call, stream, data))
 CALL(event_create, (void** out, unsigned flags), make(out, 1))
 CALL(event_destroy, (void* event), drop(event))
 CALL(event_record, (void* event, void* stream), 0)

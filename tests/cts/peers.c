@@ -1,0 +1,103 @@
+// Devices of one group: what the edge between them says that they can do with each other's memory, they do.
+#include "cts.h"
+
+enum { PEERS = 2, COUNT = 64 };
+
+typedef struct peer_t {
+  cts_own_t own;
+  iree_hal_buffer_t* buffer;
+  iree_hal_semaphore_t* semaphore;
+} peer_t;
+
+static iree_hal_device_group_t* make_group(const peer_t* peers) {
+  iree_hal_device_group_t* group = NULL;
+  iree_hal_device_group_builder_t builder;
+  iree_hal_device_group_builder_initialize(&builder, NULL);
+  for (int i = 0; i < PEERS; ++i) CHECK_OK(iree_hal_device_group_builder_add_device(&builder, peers[i].own.device));
+  CHECK_OK(iree_hal_device_group_builder_finalize(&builder, cts.host_allocator, &group));
+  return group;
+}
+
+static void open_peer(peer_t* peer, int ordinal) {
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  peer->own = cts_own_open_at(ordinal);
+  peer->semaphore = cts_semaphore_of(peer->own.device);
+  CHECK_OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(peer->own.device), params,
+                                              COUNT * sizeof(uint32_t), &peer->buffer));
+}
+
+static void close_peer(peer_t* peer) {
+  iree_hal_buffer_release(peer->buffer);
+  iree_hal_semaphore_release(peer->semaphore);
+  cts_own_close(&peer->own);
+}
+
+static bool can_read(const iree_hal_device_group_t* group, uint32_t from, uint32_t to) {
+  iree_hal_topology_edge_t edge = iree_hal_topology_query_edge(iree_hal_device_group_topology(group), from, to);
+  iree_hal_device_t* device = iree_hal_device_group_device_at(group, to);
+  const iree_hal_device_topology_info_t* info = iree_hal_device_topology_info(device);
+  bool can = iree_hal_topology_edge_buffer_read_mode_noncoherent(edge.lo) == IREE_HAL_TOPOLOGY_INTEROP_MODE_NATIVE;
+  assert_int_equal(can, (info->can_p2p_with >> from) & 1);
+  return can;
+}
+
+// In order, each by itself: `out[i] = in[i] * 3 + 1`, and a copy.
+static void scale(peer_t* peer, iree_hal_buffer_t* in, iree_hal_buffer_t* out) {
+  const uint32_t constants[] = {3, 1};
+  const iree_hal_buffer_ref_t refs[] = {iree_hal_make_buffer_ref(in, 0, IREE_HAL_WHOLE_BUFFER),
+                                        iree_hal_make_buffer_ref(out, 0, IREE_HAL_WHOLE_BUFFER)};
+  uint64_t value = 0;
+  CHECK_OK(iree_hal_semaphore_query(peer->semaphore, &value));
+  CHECK_OK(iree_hal_device_queue_dispatch(
+      peer->own.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(peer->semaphore, value),
+      CTS_POINT(peer->semaphore, value + 1), peer->own.executable, iree_hal_executable_function_from_index(CTS_SCALE),
+      iree_hal_make_static_dispatch_config(COUNT, 1, 1), iree_make_const_byte_span(constants, sizeof(constants)),
+      (iree_hal_buffer_ref_list_t){2, refs}, IREE_HAL_DISPATCH_FLAG_NONE));
+  CHECK_OK(iree_hal_semaphore_wait(peer->semaphore, value + 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+}
+
+static void copy(peer_t* peer, iree_hal_buffer_t* from, iree_hal_buffer_t* to) {
+  uint64_t value = 0;
+  CHECK_OK(iree_hal_semaphore_query(peer->semaphore, &value));
+  CHECK_OK(iree_hal_device_queue_copy(peer->own.device, IREE_HAL_QUEUE_AFFINITY_ANY, CTS_POINT(peer->semaphore, value),
+                                      CTS_POINT(peer->semaphore, value + 1), from, 0, to, 0, COUNT * sizeof(uint32_t),
+                                      IREE_HAL_COPY_FLAG_NONE));
+  CHECK_OK(iree_hal_semaphore_wait(peer->semaphore, value + 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+}
+
+static void write_words(peer_t* peer, uint32_t first) {
+  uint32_t words[COUNT];
+  for (uint32_t i = 0; i < COUNT; ++i) words[i] = first + i;
+  CHECK_OK(iree_hal_device_transfer_h2d(peer->own.device, words, peer->buffer, 0, sizeof(words),
+                                        IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout()));
+}
+
+static void expect_words(peer_t* peer, uint32_t first, uint32_t step) {
+  uint32_t words[COUNT];
+  CHECK_OK(iree_hal_device_transfer_d2h(peer->own.device, peer->buffer, 0, words, sizeof(words),
+                                        IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout()));
+  for (uint32_t i = 0; i < COUNT; ++i) assert_int_equal(words[i], first + step * i);
+}
+
+static void use_each_other(void** state) {
+  peer_t peers[PEERS];
+  if (!cts.is_gpu || cts.device_count < PEERS || cts.is_recorded) skip();
+  for (int i = 0; i < PEERS; ++i) open_peer(&peers[i], i);
+  iree_hal_device_group_t* group = make_group(peers);
+  for (uint32_t i = 0; i < PEERS; ++i) {
+    peer_t *reader = &peers[i], *other = &peers[1 - i];
+    if (!can_read(group, 1 - i, i)) continue;
+    write_words(reader, 0);
+    write_words(other, 100 * (i + 1));
+    scale(reader, other->buffer, reader->buffer);  // reads the other's
+    expect_words(reader, 300 * (i + 1) + 1, 3);
+    scale(reader, reader->buffer, other->buffer);  // and writes to it
+    expect_words(other, 900 * (i + 1) + 4, 9);
+    copy(reader, other->buffer, reader->buffer);
+    expect_words(reader, 900 * (i + 1) + 4, 9);
+  }
+  iree_hal_device_group_release(group);
+  for (int i = 0; i < PEERS; ++i) close_peer(&peers[i]);
+}
+
+CTS_SUITE(peers, cmocka_unit_test(use_each_other));
