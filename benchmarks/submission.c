@@ -1,14 +1,16 @@
 // What submissions cost: submission_benchmark DRIVER [--flags]
 //
 // First the thread that submits alone, by its own processor time and instructions: chains of submissions without a wait
-// between, so that what a device does is left out, but for devices that run work on that thread. Then latencies: a
-// submission and the wait for it.
+// between, so that what a device does is left out, but for devices that run work on that thread; on `cuda` and `hip`
+// beside what the vendor's library takes for the same launches, and for a graph of them. Then latencies: a submission
+// and the wait for it.
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "hal/stream/device.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/api.h"
 #include "iree/hal/drivers/init.h"
@@ -19,6 +21,7 @@ enum { ROUNDS = 20000, STEPS = 60, BATCH = 16, BATCHES = 200, WARM_UP = 20 };
 
 static iree_hal_device_t* device;
 static iree_hal_executable_t* executable;
+static iree_io_file_contents_t* kernels;  // of the executable
 
 // The first file of test functions that the device takes.
 static void load_kernels(void) {
@@ -42,8 +45,10 @@ static void load_kernels(void) {
     if (iree_status_consume_code(status) == IREE_STATUS_OK &&
         iree_hal_executable_cache_can_prepare_format(cache, 0, params.executable_format)) {
       IREE_CHECK_OK(iree_hal_executable_cache_prepare_executable(cache, &params, &executable));
+      kernels = contents;
+    } else {
+      iree_io_file_contents_free(contents);
     }
-    iree_io_file_contents_free(contents);
   }
   iree_hal_executable_cache_release(cache);
   if (!executable) exit(EXIT_FAILURE);
@@ -121,25 +126,25 @@ static void submit_dispatch(iree_hal_semaphore_list_t wait, iree_hal_semaphore_l
       (iree_hal_buffer_ref_list_t){2, refs}, IREE_HAL_DISPATCH_FLAG_NONE));
 }
 
+// What is measured: some submissions, and then the wait for them.
+typedef struct subject_t {
+  void (*submit)(void* user_data);
+  void (*wait)(void* user_data);
+  void* user_data;
+} subject_t;
+
 // Prints what one submission of `dispatch_count` dispatches takes. The least time of all batches is what is told.
-static void measure(const char* name, submit_fn_t submit, int dispatch_count) {
-  iree_hal_semaphore_t* semaphore = NULL;
-  IREE_CHECK_OK(
-      iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &semaphore));
+static void measure_subject(const char* name, const subject_t* subject, int dispatch_count) {
   int counter = open_counter();
   double least = 1e18;
-  uint64_t value = 0, instructions = UINT64_MAX;
+  uint64_t instructions = UINT64_MAX;
   for (int batch = 0; batch < WARM_UP + BATCHES; ++batch) {
     uint64_t count = counter < 0 ? 0 : read_counter(counter);
     double time = thread_time();
-    for (int i = 0; i < BATCH; ++i) {
-      uint64_t wait_value = value, signal_value = ++value;
-      submit((iree_hal_semaphore_list_t){1, &semaphore, &wait_value},
-             (iree_hal_semaphore_list_t){1, &semaphore, &signal_value});
-    }
+    for (int i = 0; i < BATCH; ++i) subject->submit(subject->user_data);
     time = thread_time() - time;
     if (counter >= 0) count = read_counter(counter) - count;
-    IREE_CHECK_OK(iree_hal_semaphore_wait(semaphore, value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+    subject->wait(subject->user_data);
     if (batch < WARM_UP) continue;
     least = iree_min(least, time);
     instructions = iree_min(instructions, count);
@@ -149,7 +154,34 @@ static void measure(const char* name, submit_fn_t submit, int dispatch_count) {
   if (dispatch_count > 1) printf("; a dispatch %5.0f ns", least / BATCH / dispatch_count);
   printf("\n");
   if (counter >= 0) close(counter);
-  iree_hal_semaphore_release(semaphore);
+}
+
+// A chain of submissions.
+typedef struct chain_t {
+  submit_fn_t submit;
+  iree_hal_semaphore_t* semaphore;
+  uint64_t value;
+} chain_t;
+
+static void submit_next(void* user_data) {
+  chain_t* chain = (chain_t*)user_data;
+  uint64_t wait_value = chain->value, signal_value = ++chain->value;
+  chain->submit((iree_hal_semaphore_list_t){1, &chain->semaphore, &wait_value},
+                (iree_hal_semaphore_list_t){1, &chain->semaphore, &signal_value});
+}
+
+static void wait_for_chain(void* user_data) {
+  const chain_t* chain = (const chain_t*)user_data;
+  IREE_CHECK_OK(
+      iree_hal_semaphore_wait(chain->semaphore, chain->value, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+}
+
+static void measure(const char* name, submit_fn_t submit, int dispatch_count) {
+  chain_t chain = {.submit = submit};
+  IREE_CHECK_OK(iree_hal_semaphore_create(device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT,
+                                          &chain.semaphore));
+  measure_subject(name, &(subject_t){submit_next, wait_for_chain, &chain}, dispatch_count);
+  iree_hal_semaphore_release(chain.semaphore);
 }
 
 static void measure_commands(const char* name, int dispatch_count, bool has_buffers) {
@@ -183,6 +215,68 @@ static void measure_submissions(void) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// The vendor's library alone
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct vendor_t {
+  const stream_api_t* api;
+  stream_context_t context;
+  void *stream, *module, *function, *captured, *graph;
+} vendor_t;
+
+static void launch_all(void* user_data) {
+  const vendor_t* v = (const vendor_t*)user_data;
+  for (int i = 0; i < STEPS; ++i) {
+    IREE_CHECK_OK(STREAM_CALL(v->api, launch, v->function, 1, 1, 1, 1, 1, 1, 0, v->stream, NULL, NULL));
+  }
+}
+
+static void launch_graph(void* user_data) {
+  const vendor_t* v = (const vendor_t*)user_data;
+  IREE_CHECK_OK(STREAM_CALL(v->api, graph_launch, v->graph, v->stream));
+}
+
+static void wait_for_stream(void* user_data) {
+  const vendor_t* v = (const vendor_t*)user_data;
+  IREE_CHECK_OK(STREAM_CALL(v->api, stream_synchronize, v->stream));
+}
+
+static void measure_graph(vendor_t* v) {
+  enum { OF_THREAD = 1 };
+  const stream_api_t* api = v->api;
+  int version = 0;
+  IREE_CHECK_OK(STREAM_CALL(api, driver_version, &version));
+  if (version < api->library->first_with_graphs || !api->capture_begin || !api->graph_launch) {
+    printf("the library's graphs are missing or run once only\n");
+    return;
+  }
+  IREE_CHECK_OK(STREAM_CALL(api, capture_begin, v->stream, OF_THREAD));
+  launch_all(v);
+  IREE_CHECK_OK(STREAM_CALL(api, capture_end, v->stream, &v->captured));
+  IREE_CHECK_OK(STREAM_CALL(api, graph_instantiate, &v->graph, v->captured, 0));
+  measure_subject("the library, a graph of 60:", &(subject_t){launch_graph, wait_for_stream, v}, STEPS);
+  api->graph_executable_destroy(v->graph);
+  api->graph_destroy(v->captured);
+}
+
+// The driver has opened it.
+static void measure_vendor(bool is_cuda) {
+  vendor_t v = {0};
+  IREE_CHECK_OK(
+      stream_api_load(is_cuda ? &stream_cuda_library : &stream_hip_library, (iree_string_view_list_t){0}, &v.api));
+  IREE_CHECK_OK(stream_context_retain(v.api, 0, &v.context));
+  IREE_CHECK_OK(stream_context_enter(&v.context));
+  IREE_CHECK_OK(STREAM_CALL(v.api, stream_create, &v.stream, STREAM_API_STREAM_NON_BLOCKING));
+  IREE_CHECK_OK(STREAM_CALL(v.api, module_load, &v.module, kernels->const_buffer.data, 0, NULL, NULL));
+  IREE_CHECK_OK(STREAM_CALL(v.api, module_function, &v.function, v.module, "empty"));
+  measure_subject("the library, 60 empty launches:", &(subject_t){launch_all, wait_for_stream, &v}, STEPS);
+  measure_graph(&v);
+  v.api->stream_destroy(v.stream);
+  v.api->module_unload(v.module);
+  stream_context_release(&v.context);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Latencies
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -212,6 +306,8 @@ int main(int argc, char** argv) {
   IREE_CHECK_OK(iree_hal_create_device(registry, iree_make_cstring_view(name), NULL, iree_allocator_system(), &device));
   load_kernels();
   measure_submissions();
+  bool is_cuda = strcmp(name, "cuda") == 0;
+  if (is_cuda || strcmp(name, "hip") == 0) measure_vendor(is_cuda);
   printf("submit and wait, nothing:            %8.0f ns\n", run(record(0, 0, false), ROUNDS));
   printf("submit and wait, 1 empty dispatch:   %8.0f ns\n", run(record(1, 1, false), ROUNDS));
   printf("submit and wait, 64 groups:          %8.0f ns\n", run(record(1, 64, false), ROUNDS));
@@ -220,5 +316,6 @@ int main(int argc, char** argv) {
   printf("dispatch and barrier, 64 groups:     %8.0f ns\n", run(record(1000, 64, false), 100) / 1000);
   iree_hal_executable_release(executable);
   iree_hal_device_release(device);
+  iree_io_file_contents_free(kernels);
   return 0;
 }
