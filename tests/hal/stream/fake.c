@@ -150,7 +150,8 @@ static int attribute(int* out, int number) {
   return put(out, number == SHARED_MEMORY ? 65536 : number == UNIFIED_ACCESS ? 1 : 16);
 }
 
-static _Thread_local void* current_context;
+// The thread sanitizer takes other models of a library that is opened for something else.
+static _Thread_local void* current_context __attribute__((tls_model("initial-exec")));
 
 static int set_context(void* context) {
   current_context = context;
