@@ -22,10 +22,10 @@ uint64_t stream_queue_ended(stream_queue_t* queue) {
   return iree_atomic_load(&queue->ended, iree_memory_order_acquire);
 }
 
-static void note_ended(stream_queue_t* queue, uint64_t epoch) {
-  uint64_t ended = iree_atomic_load(&queue->ended, iree_memory_order_relaxed);
-  while (ended < epoch && !iree_atomic_compare_exchange_weak(&queue->ended, &ended, epoch, iree_memory_order_acq_rel,
-                                                             iree_memory_order_relaxed)) {
+static void raise_to(iree_atomic_uint64_t* value, uint64_t least) {
+  uint64_t now = iree_atomic_load(value, iree_memory_order_relaxed);
+  while (now < least &&
+         !iree_atomic_compare_exchange_weak(value, &now, least, iree_memory_order_acq_rel, iree_memory_order_relaxed)) {
   }
 }
 
@@ -67,13 +67,16 @@ static iree_status_t mark(stream_queue_t* queue, uint64_t epoch, stream_mark_t* 
   return status;
 }
 
-// Before more work comes into the stream: who looks at it goes on with an event behind what it waits for. Who begins to
-// look just now may wait for that work, too.
+// Before more work comes into the stream: who looks at it goes on with an event behind what it waits for, of which it
+// needs no second one, however long it is off the processor. Who begins to look just now may wait for that work, too.
 static iree_status_t mark_for_onlookers(stream_queue_t* queue) {
   stream_mark_t behind = {0};
   uint64_t head = gpu_queue_head(&queue->base);
   if (!iree_atomic_load(&queue->onlookers, iree_memory_order_seq_cst)) return iree_ok_status();
-  return stream_queue_ended(queue) < head ? mark(queue, head, &behind) : iree_ok_status();
+  uint64_t looked_for = iree_atomic_load(&queue->looked_for, iree_memory_order_relaxed);
+  if (looked_for <= queue->marked_for_onlookers || stream_queue_ended(queue) >= head) return iree_ok_status();
+  queue->marked_for_onlookers = head;
+  return mark(queue, head, &behind);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -245,6 +248,7 @@ static bool spin_at_stream(stream_queue_t* queue, uint64_t epoch, iree_time_t un
   const stream_api_t* api = queue->context->api;
   *out_result = STREAM_API_NOT_READY;
   if (!api->library->sees_streams || !api->stream_query) return false;
+  raise_to(&queue->looked_for, epoch);
   iree_atomic_fetch_add(&queue->onlookers, 1, iree_memory_order_seq_cst);
   bool was_last = is_last(queue, epoch);
   if (was_last) *out_result = spin(queue, &(sight_t){NULL, epoch, until});
@@ -290,7 +294,7 @@ bool stream_queue_poll(gpu_queue_t* base, uint64_t epoch, iree_time_t spin_until
     gpu_queue_fail(base, name_kernels(base, iree_max(*out_ended, epoch), status));
     return false;
   }
-  note_ended(queue, *out_ended);
+  raise_to(&queue->ended, *out_ended);
   return *out_ended >= epoch;
 }
 

@@ -34,9 +34,11 @@ typedef struct stream_queue_t {
   gpu_queue_t base;
   const stream_context_t* context;
   stream_writer_t writer;
-  iree_atomic_uint64_t ended;      // parts, as far as anybody knows
-  iree_atomic_uint32_t onlookers;  // threads that look at the stream for the end of its last part
-  iree_slim_mutex_t mark_mutex;    // guards what follows
+  iree_atomic_uint64_t ended;       // parts, as far as anybody knows
+  iree_atomic_uint32_t onlookers;   // threads that look at the stream for the end of its last part
+  iree_atomic_uint64_t looked_for;  // the last part that any of them has looked for
+  uint64_t marked_for_onlookers;    // up to this part they have an event; under `submission`
+  iree_slim_mutex_t mark_mutex;     // guards what follows
   stream_mark_t marks[STREAM_MARKS];
   uint32_t first_mark, mark_count;
 

@@ -58,7 +58,7 @@ static iree_status_t count_ctl(void* self, iree_allocator_command_t command, con
   bool had = *inout_ptr != NULL;
   iree_allocator_t system = iree_allocator_system();
   IREE_RETURN_IF_ERROR(system.ctl(system.self, command, params, inout_ptr));
-  if (command == IREE_ALLOCATOR_COMMAND_FREE && had) iree_atomic_fetch_sub(live, 1, iree_memory_order_relaxed);
+  if (command == IREE_ALLOCATOR_COMMAND_FREE && had) iree_atomic_fetch_sub(live, 1, iree_memory_order_acq_rel);
   if (command != IREE_ALLOCATOR_COMMAND_FREE && !had) iree_atomic_fetch_add(live, 1, iree_memory_order_relaxed);
   return iree_ok_status();
 }
@@ -376,6 +376,9 @@ static iree_status_t run(run_fn_t fn, long* left) {
   const char* wrong = fn == run_waited ? waiters_check(&p.waiters, iree_status_code(status)) : NULL;
   if (wrong) fail_msg("%s", wrong);
   close_program(&p);
+  // What an event brought lets go of its semaphore when everybody was told.
+  iree_time_t deadline = iree_time_now() + 10 * (iree_time_t)1000000000;
+  while (iree_atomic_load(&p.live, iree_memory_order_acquire) && iree_time_now() < deadline) iree_thread_yield();
   *left = fake->live() - before;
   assert_int_equal(iree_atomic_load(&p.live, iree_memory_order_relaxed), 0);
   return status;
