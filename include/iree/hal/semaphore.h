@@ -108,15 +108,15 @@ IREE_API_EXPORT iree_wait_source_t iree_hal_semaphore_await(iree_hal_semaphore_t
 // Signals `value` when the handle is ready; an end of file without that, as of a pipe that is closed, fails the
 // semaphore. The handle is the semaphore's from then on, unless the call fails: duplicate what is still needed. The
 // semaphore lives until then. Events, of devices whose driver has them (cuda, hip), are recorded before and stay the
-// caller's; a device that is released waits for them. Errors: INVALID_ARGUMENT for what cannot be waited for, UNAVAILABLE
-// for other types.
+// caller's; a device that is released waits for them. Errors: INVALID_ARGUMENT for what cannot be waited for,
+// UNAVAILABLE for other types.
 IREE_API_EXPORT iree_status_t iree_hal_semaphore_import_timepoint(iree_hal_semaphore_t* semaphore, uint64_t value,
                                                                   iree_hal_queue_affinity_t queue_affinity,
                                                                   iree_hal_external_timepoint_t external_timepoint);
 // A handle that becomes ready when `value` is reached, and also when the semaphore fails or goes: then ask it. The
 // caller closes it, when it likes. An event is recorded behind the work that reaches `value`; the caller destroys it.
-// Errors: UNAVAILABLE for types that are not the driver's; FAILED_PRECONDITION for an event of a value that nothing in a
-// queue reaches yet.
+// Errors: UNAVAILABLE for types that are not the driver's; FAILED_PRECONDITION for an event of a value that nothing in
+// a queue reaches yet.
 IREE_API_EXPORT iree_status_t iree_hal_semaphore_export_timepoint(
     iree_hal_semaphore_t* semaphore, uint64_t value, iree_hal_queue_affinity_t queue_affinity,
     iree_hal_external_timepoint_type_t requested_type, iree_hal_external_timepoint_flags_t requested_flags,

@@ -115,13 +115,16 @@ static int translate(void** extra, void* out[5]) {
   return extra[4] == (void*)(uintptr_t)HIP_LAUNCH_END ? 0 : INVALID_VALUE;
 }
 
-int double_launch(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
-                  unsigned block_z, unsigned memory, void* stream, void** parameters, void** extra) {
-  void* list[5];
-  if (translate(extra, list)) return INVALID_VALUE;
-  return cuda.launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, memory, stream, parameters,
-                     extra ? list : NULL);
-}
+#define WITH_LIST(name, parameters, arguments)                           \
+  int double_##name parameters {                                         \
+    void* list[5];                                                       \
+    return translate(extra, list) ? INVALID_VALUE : cuda.name arguments; \
+  }
+WITH_LIST(launch,
+          (void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,
+           unsigned block_z, unsigned memory, void* stream, void** parameters, void** extra),
+          (function, grid_x, grid_y, grid_z, block_x, block_y, block_z, memory, stream, parameters,
+           extra ? list : NULL))
 
 // hipKernelNodeParams, and CUDA_KERNEL_NODE_PARAMS_v1.
 typedef struct hip_kernel_t {
