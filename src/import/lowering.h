@@ -154,6 +154,10 @@ bool lower_constant_index(const ir_value_t* v, int64_t* out);
 ir_value_t* lower_index_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);  // folds
 // Run-time sizes of the '?' dims of `type` taken from `x`, which has the same shape.
 uint32_t lower_dynamic_dims(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, ir_value_t** out);
+// x with a dimension that must be of this size, where its type leaves it open.
+ir_value_t* lower_sized(lower_op_t* n, ir_value_t* x, int32_t dim, int64_t size);
+// Whether two sizes are equal, as far as is known.
+static inline bool lower_sizes_fit(int64_t x, int64_t y) { return x == y || x == IR_DYNAMIC || y == IR_DYNAMIC; }
 // The first `size` (an index) elements along a dimension.
 ir_value_t* lower_first(lower_op_t* n, ir_value_t* x, int32_t dim, ir_value_t* size);
 // A constant of elements, integers signless, unless its data is missing (then NULL after a diagnostic).

@@ -37,9 +37,9 @@ ir_value_t* lower_convert_bits(lower_op_t* n, ir_value_t* x, const ir_type_t* el
   if (from > to && from % to == 0 && last + 1 < GRAPH_MAX_RANK) {
     x = split_bits(n, x, from, to);
   } else if (from < to) {
-    if (to % from || last < 0 || x->type->dims[last] != to / from)
+    if (to % from || last < 0 || !lower_sizes_fit(x->type->dims[last], to / from))
       return lower_error(n, "needs a last operand dimension of %u", to / from), NULL;
-    x = join_bits(n, x, from, to);
+    x = join_bits(n, lower_sized(n, x, last, to / from), from, to);
   } else if (from != to) {
     return lower_error(n, "cannot make elements of %u bits of those of %u", to, from), NULL;
   }

@@ -373,6 +373,14 @@ ir_value_t* lower_index_element(ir_builder_t* b, ir_value_t* tensor, int64_t i) 
   return graph_cast(b, to_scalar(b, tensor), ir_type_index(b->ctx), false);
 }
 
+ir_value_t* lower_sized(lower_op_t* n, ir_value_t* x, int32_t dim, int64_t size) {
+  int64_t dims[GRAPH_MAX_RANK];
+  if (x->type->dims[dim] != IR_DYNAMIC || size == IR_DYNAMIC) return x;
+  memcpy(dims, x->type->dims, sizeof(*dims) * (size_t)x->type->rank);
+  dims[dim] = size;
+  return lower_coerce(n->l, x, ir_type_tensor(n->ctx, x->type->element, x->type->rank, dims));
+}
+
 ir_value_t* lower_first(lower_op_t* n, ir_value_t* x, int32_t dim, ir_value_t* size) {
   int64_t zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK];
   ir_value_t* operands[1 + GRAPH_MAX_RANK] = {x};

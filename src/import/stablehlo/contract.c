@@ -329,9 +329,15 @@ static bool read_layouts(lower_op_t* n, conv_t* v) {
   return true;
 }
 
+// A list that is empty is as good as none.
+static bool is_given(const ir_attr_t* list) {
+  int64_t number;
+  return list && ir_attr_ints(list, &number, 1) != 0;
+}
+
 static bool read_spatial(lower_op_t* n, const char* name, uint32_t count, int64_t absent, int64_t* out) {
   for (uint32_t i = 0; i < count; ++i) out[i] = absent;
-  if (!ir_op_attr(n->op, name) || !count) return true;
+  if (!is_given(ir_op_attr(n->op, name)) || !count) return true;
   if (!lower_ints(n, name, out, count)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     if (out[i] < 1) return lower_error(n, "needs positive numbers in '%s'", name);
@@ -346,12 +352,12 @@ static bool read_window(lower_op_t* n, conv_t* v, const ir_attr_t* padding) {
     return false;
   }
   int64_t values[2 * GRAPH_MAX_SPATIAL] = {0};
-  if (padding && v->spatial && ir_attr_ints(padding, values, 2 * GRAPH_MAX_SPATIAL) != 2 * v->spatial) {
+  if (is_given(padding) && v->spatial && ir_attr_ints(padding, values, 2 * GRAPH_MAX_SPATIAL) != 2 * v->spatial) {
     return lower_error(n, "needs two numbers for each spatial dimension in 'padding'");
   }
   const ir_attr_t* reversal = ir_op_attr(n->op, "window_reversal");
   int64_t flags[GRAPH_MAX_SPATIAL] = {0};
-  if (reversal && v->spatial && ir_attr_ints(reversal, flags, GRAPH_MAX_SPATIAL) != v->spatial) {
+  if (is_given(reversal) && v->spatial && ir_attr_ints(reversal, flags, GRAPH_MAX_SPATIAL) != v->spatial) {
     return lower_error(n, "needs one flag for each spatial dimension in 'window_reversal'");
   }
   for (uint32_t i = 0; i < v->spatial; ++i) {

@@ -48,7 +48,7 @@ static bool read_numbers(lower_op_t* n, bool scatter, const ir_type_t* x, const 
   if (d->vector_dim < 0 || d->vector_dim > indices->rank) return lower_error(n, "index_vector_dim is out of range");
   int64_t depth = d->vector_dim < indices->rank ? indices->dims[d->vector_dim] : 1;
   int32_t batch = indices->rank - (d->vector_dim < indices->rank);
-  if (depth != d->map_count || d->batch_count != d->indices_batch_count ||
+  if (!lower_sizes_fit(depth, d->map_count) || d->batch_count != d->indices_batch_count ||
       d->window_count + d->collapsed_count + d->batch_count != (uint32_t)x->rank ||
       (int32_t)d->window_count + batch != windowed) {
     return lower_error(n, "has dimension numbers that do not fit its operands");
@@ -275,7 +275,7 @@ static ir_value_t* gather_part(lower_op_t* n, ir_value_t* x, ir_value_t* indices
   return gather_elements(n, x, indices, d, &s);
 }
 
-static bool gather_computed(lower_op_t* n, const slices_t* s) {
+static bool gather_computed(lower_op_t* n, slices_t* s) {
   ir_value_t* indices = signed_indices(n, 1);
   const ir_type_t *x = n->in[0]->type, *result = lower_out_type(n, 0);
   numbers_t d;
@@ -283,10 +283,9 @@ static bool gather_computed(lower_op_t* n, const slices_t* s) {
   if (!read_numbers(n, false, x, indices->type, result->rank, &d)) return false;
   for (int32_t i = 0; i < x->rank; ++i) {
     bool gone = has(d.collapsed, d.collapsed_count, i) || has(d.batch, d.batch_count, i);
-    bool fits = s->known[i] == IR_DYNAMIC
-                    ? !gone
-                    : s->known[i] >= 0 && (x->dims[i] == IR_DYNAMIC || s->known[i] <= x->dims[i]) &&
-                          (!gone || s->known[i] <= 1);
+    if (gone && s->known[i] == IR_DYNAMIC) s->known[i] = 1;  // it may be no other
+    bool fits = s->known[i] == IR_DYNAMIC || (s->known[i] >= 0 && (!gone || s->known[i] <= 1) &&
+                                              (x->dims[i] == IR_DYNAMIC || s->known[i] <= x->dims[i]));
     if (!fits) return lower_error(n, "has a slice size that does not fit in dimension %d", i);
     more += s->known[i] == IR_DYNAMIC;
   }

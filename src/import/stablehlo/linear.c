@@ -8,16 +8,29 @@
 static bool check_square(lower_op_t* n, const ir_value_t* x) {
   if (!x || !ir_type_is_tensor(x->type)) return lower_unsupported(n, "square matrices of floats are");
   const ir_type_t* type = x->type;
-  bool square = type->rank >= 2 && type->dims[type->rank - 1] == type->dims[type->rank - 2];
-  if (n->values[0].im && square && type->dims[type->rank - 1] == IR_DYNAMIC)
-    return lower_unsupported(n, "complex ones of static size are");
+  bool square = type->rank >= 2 && lower_sizes_fit(type->dims[type->rank - 1], type->dims[type->rank - 2]);
+  bool open = square && type->dims[type->rank - 1] == IR_DYNAMIC && type->dims[type->rank - 2] == IR_DYNAMIC;
+  if (n->values[0].im && open) return lower_unsupported(n, "complex ones of static size are");
   return (square && lower_is_float(type)) || lower_unsupported(n, "square matrices of floats are");
+}
+
+// Both sizes of a square matrix, where one is known.
+static void size_square(lower_op_t* n, uint32_t operand) {
+  lower_value_t* x = &n->values[operand];
+  int32_t rows = x->v->type->rank - 2, columns = rows + 1;
+  int64_t size = x->v->type->dims[x->v->type->dims[rows] == IR_DYNAMIC ? columns : rows];
+  for (int32_t d = rows; d <= columns; ++d) {
+    x->v = lower_sized(n, x->v, d, size);
+    if (x->im) x->im = lower_sized(n, x->im, d, size);
+  }
+  n->in[operand] = x->v;
 }
 
 static matrix_t operand(const lower_op_t* n, uint32_t i) { return (matrix_t){n->values[i].v, n->values[i].im}; }
 
 bool stablehlo_lower_cholesky(lower_op_t* n) {
   if (!check_square(n, n->in[0])) return false;
+  size_square(n, 0);
   if (n->values[0].im) {
     matrix_t factor = matrix_cholesky(n->b, operand(n, 0), ir_op_flag(n->op, "lower"));
     n->out[0] = (lower_value_t){.v = factor.re, .im = factor.im};
@@ -31,9 +44,10 @@ bool stablehlo_lower_triangular_solve(lower_op_t* n) {
   const char* transpose = stablehlo_enum(ir_op_attr(n->op, "transpose_a"));
   bool left = ir_op_flag(n->op, "left_side"), adjoint = transpose && strcmp(transpose, "ADJOINT") == 0;
   if (!check_square(n, n->in[0])) return false;
+  size_square(n, 0);
   const ir_type_t *a = n->in[0]->type, *b = n->in[1] ? n->in[1]->type : NULL;
   bool fits = b && ir_type_is_tensor(b) && b->rank == a->rank && b->element == a->element &&
-              b->dims[b->rank - (left ? 2 : 1)] == a->dims[a->rank - 1] &&
+              lower_sizes_fit(b->dims[b->rank - (left ? 2 : 1)], a->dims[a->rank - 1]) &&
               (n->values[0].im != NULL) == (n->values[1].im != NULL);
   if (!fits) return lower_error(n, "has operands that do not fit together");
   matrix_solve_t how = {.left = left,
@@ -111,10 +125,14 @@ bool stablehlo_lower_fft(lower_op_t* n) {
   }
   for (uint32_t i = 0; i < dims; ++i) {
     bool halved = inverse_real && i + 1 == dims;
-    int64_t size = type->dims[type->rank - (int32_t)dims + (int32_t)i];
-    if (size == IR_DYNAMIC) return lower_unsupported(n, "a static size of what is transformed is");
+    int32_t dim = type->rank - (int32_t)dims + (int32_t)i;
+    int64_t size = type->dims[dim], wanted = halved ? length[i] / 2 + 1 : length[i];
     if (length[i] == 0) return zeros_of(n);
-    if (length[i] < 1 || size != (halved ? length[i] / 2 + 1 : length[i])) {
+    if (length[i] > 0) {
+      x.re = lower_sized(n, x.re, dim, wanted);
+      if (x.im) x.im = lower_sized(n, x.im, dim, wanted);
+    }
+    if (length[i] < 1 || !lower_sizes_fit(size, wanted)) {
       return lower_error(n, "has a dimension of size %lld where fft_length says %lld", (long long)size,
                          (long long)length[i]);
     }

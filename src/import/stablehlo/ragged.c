@@ -43,9 +43,9 @@ static bool read_ragged(ragged_t* r) {
   lower_op_t* n = r->n;
   if (!lower_check_tensors(n)) return false;
   r->lhs = n->in[0]->type, r->rhs = n->in[1]->type, r->sizes = n->in[2]->type;
-  bool plain = ir_type_is_static(r->lhs) && ir_type_is_static(r->rhs) && ir_type_is_static(r->sizes) &&
-               r->sizes->rank >= 1 && r->sizes->element->kind == IR_TYPE_INTEGER;
-  if (!plain) return lower_unsupported(n, "tensors of static shape, the sizes integers, are");
+  bool plain = r->sizes->rank >= 1 && r->sizes->element->kind == IR_TYPE_INTEGER &&
+               r->sizes->dims[r->sizes->rank - 1] != IR_DYNAMIC;
+  if (!plain) return lower_unsupported(n, "tensors, the sizes a known number of integers, are");
   if (!read_list(r, "lhs_batching_dimensions", r->lhs, &r->lhs_batch) ||
       !read_list(r, "rhs_batching_dimensions", r->rhs, &r->rhs_batch) ||
       !read_list(r, "lhs_contracting_dimensions", r->lhs, &r->lhs_contract) ||
@@ -57,16 +57,16 @@ static bool read_ragged(ragged_t* r) {
   bool fits = r->lhs_batch.count == r->rhs_batch.count && r->lhs_contract.count == r->rhs_contract.count &&
               r->lhs_ragged.count == 1 && r->rhs_group.count <= 1;
   for (uint32_t i = 0; fits && i < r->lhs_batch.count; ++i) {
-    fits = r->lhs->dims[r->lhs_batch.dims[i]] == r->rhs->dims[r->rhs_batch.dims[i]];
+    fits = lower_sizes_fit(r->lhs->dims[r->lhs_batch.dims[i]], r->rhs->dims[r->rhs_batch.dims[i]]);
   }
   for (uint32_t i = 0; fits && i < r->lhs_contract.count; ++i) {
-    fits = r->lhs->dims[r->lhs_contract.dims[i]] == r->rhs->dims[r->rhs_contract.dims[i]];
+    fits = lower_sizes_fit(r->lhs->dims[r->lhs_contract.dims[i]], r->rhs->dims[r->rhs_contract.dims[i]]);
   }
   if (!fits) return lower_error(n, "has dimension numbers that do not fit its operands");
   r->dim = r->lhs_ragged.dims[0];
   r->groups = r->sizes->dims[r->sizes->rank - 1];
   bool rows = !has(&r->lhs_batch, r->dim) && !has(&r->lhs_contract, r->dim);
-  if (rows != (r->rhs_group.count == 1) || (rows && r->rhs->dims[r->rhs_group.dims[0]] != r->groups)) {
+  if (rows != (r->rhs_group.count == 1) || (rows && !lower_sizes_fit(r->rhs->dims[r->rhs_group.dims[0]], r->groups))) {
     return lower_error(n, "needs a group dimension on the right for ragged rows, and only then");
   }
   return r->lhs->rank < GRAPH_MAX_RANK || lower_unsupported(n, "ranks below %d are", GRAPH_MAX_RANK);
@@ -83,16 +83,18 @@ static ir_value_t* split_groups(ragged_t* r) {
   ir_named_attr_t attrs[2] = {{"axis", ir_attr_i64(b->ctx, axis)}, {"kind", ir_attr_cstring(b->ctx, "add")}};
   ir_value_t* ends = graph_build(b, GRAPH_SCAN, &r->n->in[2], 1, r->sizes, attrs, 2);
   ir_value_t* starts = graph_binary(b, SCALAR_sub, ends, r->n->in[2]);
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(b, r->n->in[0], r->lhs, dynamic);
   for (int64_t i = 0; i < axis; ++i) where[i] = r->lhs_batch.dims[i] + 1;
   where[axis] = 0;
-  ends = graph_broadcast(b, ends, places, where, NULL);
-  starts = graph_broadcast(b, starts, places, where, NULL);
-  ir_value_t* place = graph_iota(b, places, r->dim + 1, NULL);
+  ends = graph_broadcast(b, ends, places, where, dynamic);
+  starts = graph_broadcast(b, starts, places, where, dynamic);
+  ir_value_t* place = graph_iota(b, places, r->dim + 1, dynamic);
   ir_value_t* inside =
       graph_binary(b, SCALAR_and, graph_binary(b, SCALAR_ge, place, starts), graph_binary(b, SCALAR_lt, place, ends));
   for (int32_t i = 0; i < r->lhs->rank; ++i) where[i] = i + 1;
-  ir_value_t* all = graph_broadcast(b, r->n->in[0], wide, where, NULL);
-  return graph_select(b, inside, all, graph_splat_number(b, wide, 0));
+  ir_value_t* all = graph_broadcast(b, r->n->in[0], wide, where, dynamic);
+  return graph_select(b, inside, all, graph_splat_like(b, all, 0));
 }
 
 static ir_value_t* contract(ragged_t* r, ir_value_t* lhs, const ir_type_t* element) {
@@ -119,7 +121,7 @@ bool chlo_lower_ragged_dot(lower_op_t* n) {
   if (has(&r.lhs_batch, r.dim)) return lower_return(n, contract(&r, n->in[0], result->element));
   bool shared = r.sizes->rank == 1, batched = r.sizes->rank == 1 + (int32_t)r.lhs_batch.count;
   for (uint32_t i = 0; batched && !shared && i < r.lhs_batch.count; ++i) {
-    batched = r.sizes->dims[i] == r.lhs->dims[r.lhs_batch.dims[i]];
+    batched = lower_sizes_fit(r.sizes->dims[i], r.lhs->dims[r.lhs_batch.dims[i]]);
   }
   if (!shared && !batched) return lower_unsupported(n, "sizes of one list, or of one for each of the batch, are");
   ir_value_t* lhs = split_groups(&r);

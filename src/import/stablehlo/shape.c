@@ -34,10 +34,23 @@ static bool same_count(lower_op_t* n, const ir_type_t* from, const ir_type_t* to
   return lower_error(n, "cannot make %lld elements of %lld", (long long)after, (long long)before);
 }
 
+// One size that a reshape's type leaves open is what the others leave of the elements.
 static ir_value_t* reshape_part(lower_op_t* n, ir_value_t** parts) {
-  const ir_type_t* type = static_result_type(n);
+  const ir_type_t* type = result_type(n);
+  ir_value_t* count = graph_index_constant(n->b, 1);
+  int64_t known = 1;
+  uint32_t open = 0;
   if (!type || !same_count(n, parts[0]->type, type)) return NULL;
-  return graph_reshape(n->b, parts[0], type->rank, type->dims, NULL);
+  for (int32_t i = 0; i < type->rank; ++i) {
+    open += type->dims[i] == IR_DYNAMIC;
+    if (type->dims[i] != IR_DYNAMIC && __builtin_mul_overflow(known, type->dims[i], &known)) known = 0;
+  }
+  if (!open) return graph_reshape(n->b, parts[0], type->rank, type->dims, NULL);
+  if (open > 1 || !known) return lower_unsupported(n, "a result with one size that is open is"), NULL;
+  for (uint32_t i = 0; i < (uint32_t)parts[0]->type->rank; ++i)
+    count = lower_index_binary(n->b, SCALAR_mul, count, graph_dim(n->b, parts[0], i));
+  count = lower_index_binary(n->b, SCALAR_div, count, graph_index_constant(n->b, known));
+  return graph_reshape(n->b, parts[0], type->rank, type->dims, &count);
 }
 bool stablehlo_lower_reshape(lower_op_t* n) { return stablehlo_map_parts(n, reshape_part); }
 
@@ -501,7 +514,7 @@ bool stablehlo_lower_bitcast_convert(lower_op_t* n) {
   if (n->values[0].im || ir_type_scalar(lower_out_type(n, 0))->kind == IR_TYPE_COMPLEX) return bitcast_complex(n, type);
   uint32_t from = n->in[0]->type->element->width, to = type->element->width;
   int32_t rank = n->in[0]->type->rank;
-  if (from > to && (type->rank != rank + 1 || from % to || type->dims[rank] != from / to))
+  if (from > to && (type->rank != rank + 1 || from % to || !lower_sizes_fit(type->dims[rank], from / to)))
     return lower_error(n, "needs a last result dimension of %u", from / to);
   if (from < to && type->rank + 1 != rank) return lower_error(n, "needs a last operand dimension of %u", to / from);
   return lower_return(n, lower_convert_bits(n, n->in[0], type->element));

@@ -353,6 +353,44 @@ def tosa():
     s.write("rows")
 
 
+def open_sizes():
+    s = Suite("open_sizes", "StableHLO whose types leave sizes open that something else tells.")
+    x, m, places = s.floats(2, 8), s.floats(3, 3) + 4 * np.eye(3, dtype=np.float32), np.array([[[1, 3], [0, 2]]], np.int32)
+    f = Function(x, m, places)
+    f.lines.append("%z = stablehlo.fft %a, type = RFFT, length = [8] : (tensor<?x?xf32>) -> tensor<?x?xcomplex<f32>>")
+    f.do("stablehlo.real %z : (tensor<?x?xcomplex<f32>>) -> tensor<?x?xf32>", np.fft.rfft(x).real.astype(np.float32),
+         "tensor<?x?xf32>")
+    f.do("stablehlo.cholesky %b, lower = true : tensor<?x3xf32>", np.linalg.cholesky(np.tril(m) + np.tril(m, -1).T),
+         "tensor<?x3xf32>")
+    f.do("stablehlo.reshape %a : (tensor<?x?xf32>) -> tensor<4x?xf32>", x.reshape(4, -1), "tensor<4x?xf32>")
+    f.do("stablehlo.bitcast_convert %a : (tensor<?x?xf32>) -> tensor<?x?x?xui8>", x.view(np.uint8).reshape(2, 8, 4),
+         "tensor<?x?x?xui8>")
+    f.do("stablehlo.bitcast_convert %r3 : (tensor<?x?x?xui8>) -> tensor<?x?xi32>", x.view(np.int32), "tensor<?x?xi32>")
+    numbers = "dimension_numbers = #stablehlo.gather<offset_dims = [], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], " \
+              "index_vector_dim = 2>"
+    f.do(f'"stablehlo.gather"(%a, %c) {{{numbers}, slice_sizes = array<i64: 1, 1>}} : (tensor<?x?xf32>, tensor<?x?x?xi32>) -> '
+         "tensor<?x?xf32>", x[places[..., 0], places[..., 1]], "tensor<?x?xf32>")
+    f.lines.append("%n = stablehlo.get_dimension_size %c, dim = 0 : (tensor<?x?x?xi32>) -> tensor<i32>")
+    f.lines.append("%o = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>")
+    f.lines.append("%s = stablehlo.concatenate %o, %o, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>")
+    f.do(f'"stablehlo.dynamic_gather"(%a, %c, %s) {{{numbers}}} : (tensor<?x?xf32>, tensor<?x?x?xi32>, tensor<2xi32>) -> '
+         "tensor<?x?xf32>", x[places[..., 0], places[..., 1]], "tensor<?x?xf32>")
+    f.add_to(s, "open", 1e-5, ["tensor<?x?xf32>", "tensor<?x3xf32>", "tensor<?x?x?xi32>"])
+    a, b = np.tril(m), s.floats(3, 2)
+    s.add("triangular_solve", """%0 = "stablehlo.triangular_solve"(%a, %b) {left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>} : (tensor<?x3xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+return %0 : tensor<?x?xf32>""", [a, b], [np.linalg.solve(a.astype(np.float64), b).astype(np.float32)], 1e-5,
+          ["tensor<?x3xf32>", "tensor<?x?xf32>"], ["tensor<?x?xf32>"])
+    image, taps = s.floats(1, 4, 4, 1), s.floats(3, 3, 1, 2)
+    y = convolved(image, taps, "n01c", "01co", "n01o").astype(np.float32)
+    s.add("conv", f"""%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{stride = [], pad = [], lhs_dilate = [], rhs_dilate = [], reverse = []}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}} : (tensor<?x?x?x?xf32>, tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32>
+return %0 : tensor<?x?x?x?xf32>""", [image, taps], [y], None, ["tensor<?x?x?x?xf32>"] * 2, ["tensor<?x?x?x?xf32>"])
+    rows, sides, sizes = s.floats(5, 3), s.floats(2, 3, 4), np.array([2, 3], np.int64)
+    s.add("ragged", """%0 = "chlo.ragged_dot"(%a, %b, %c) {ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>} : (tensor<?x?xf32>, tensor<?x?x4xf32>, tensor<2xi64>) -> tensor<?x4xf32>
+return %0 : tensor<?x4xf32>""", [rows, sides, sizes], [np.concatenate([rows[:2] @ sides[0], rows[2:] @ sides[1]])], None,
+          ["tensor<?x?xf32>", "tensor<?x?x4xf32>", "tensor<2xi64>"], ["tensor<?x4xf32>"])
+    s.write("rows")
+
+
 def stablehlo():
     s = Suite("stablehlo", "Rows of stablehlo that do little on one device; random numbers by what they are between.")
     x = s.floats(2, 4)
@@ -369,6 +407,11 @@ def stablehlo():
   %s = stablehlo.add %p, %q : tensor<f32>
   stablehlo.return %s : tensor<f32>
 }}) {{scatter_dimension = 0 : i64, {groups}}} : ({t}) -> {t}""", x)
+    f.do(f"""\"stablehlo.collective_reduce"(%a) ({{
+^bb0(%p: tensor<f32>, %q: tensor<f32>):
+  %s = stablehlo.add %p, %q : tensor<f32>
+  stablehlo.return %s : tensor<f32>
+}}) {{{groups}}} : ({t}) -> {t}""", x)
     f.lines += ["%t = stablehlo.create_token : !stablehlo.token", "%u = stablehlo.after_all %t, %t : !stablehlo.token"]
     f.do("stablehlo.replica_id : tensor<ui32>", np.array(0, np.uint32))
     f.do("stablehlo.partition_id : tensor<ui32>", np.array(0, np.uint32))
@@ -387,5 +430,5 @@ return %3 : tensor<500xi1>"""
 
 
 if __name__ == "__main__":
-    for suite in [arith, mathematics, chlo, linalg, tosa, stablehlo]:
+    for suite in [arith, mathematics, chlo, linalg, tosa, open_sizes, stablehlo]:
         suite()
