@@ -70,7 +70,7 @@ def main():
     tools, work = Tools(arguments.tools, arguments.flag), pathlib.Path(arguments.work)
     work.mkdir(parents=True, exist_ok=True)
     rows, failures = [], []
-    names = arguments.only or list(make.STEMS)
+    names = arguments.only or [name for name in make.STEMS if name not in make.HALVES]
     for name in names:
         try:
             subject = Subject(name, tools, work)

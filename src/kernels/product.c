@@ -303,10 +303,26 @@ product_along_t product_along(const product_t* p, product_side_t side) {
                           : PRODUCT_ALONG_NOTHING;
 }
 
+// Whether runs of `most` elements, or of fewer, which it becomes then, are runs of the op's operand.
+static bool keeps_runs(const ir_op_t* op, int64_t* most) {
+  if (ir_is(op, GRAPH_TRANSPOSE) || ir_is(op, GRAPH_RESHAPE)) return true;
+  if (!ir_is(op, GRAPH_SLICE) && !ir_is(op, GRAPH_BROADCAST)) return false;
+  const ir_value_t* from = ir_operand(op, 0);
+  const int64_t* dims = op->results[0].type->dims;
+  int64_t to[GRAPH_MAX_RANK], offsets[GRAPH_MAX_RANK];
+  int32_t inner = product_inner_dim(from);
+  if (inner < 0 || from->type->dims[inner] == IR_DYNAMIC) return false;
+  if (ir_is(op, GRAPH_BROADCAST)) return graph_get_dims(op, to), dims[to[inner]] == from->type->dims[inner];
+  graph_get_strides(op, to);
+  graph_get_offsets(op, offsets);
+  if (to[inner] != 1 || dims[inner] == IR_DYNAMIC) return false;
+  while (*most > 1 && (offsets[inner] % *most || dims[inner] % *most)) *most /= 2;
+  return true;
+}
+
 int64_t product_value_copy_width(const ir_value_t* value, int64_t most) {
-  while (value->def) {
-    if (!ir_is(value->def, GRAPH_TRANSPOSE) && !ir_is(value->def, GRAPH_RESHAPE)) return 0;
-    value = ir_operand(value->def, 0);
+  for (; value->def; value = ir_operand(value->def, 0)) {
+    if (!keeps_runs(value->def, &most)) return 0;
   }
   int32_t last = value->type->rank - 1;
   while (last > 0 && value->type->dims[last] == 1) --last;

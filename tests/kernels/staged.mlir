@@ -47,6 +47,16 @@ func.func @product(%x: tensor<256x256xf16>, %w: tensor<256x256xf16>) -> tensor<2
   return %0 : tensor<256x256xf16>
 }
 
+// A part of what lies in memory, at a multiple of an access, is copied, too.
+// RUN: cat %t.files/*128x64x256*.ptx | FileCheck %s --check-prefix=PART
+// PART: cp.async.cg.shared.global
+// PART: mma.sync
+func.func @part(%x: tensor<128x512xf16>, %w: tensor<256x64xf16>) -> tensor<128x64xf16> {
+  %0 = "graph.slice"(%x) <{offsets = array<i64: 0, 256>, strides = array<i64: 1, 1>}> : (tensor<128x512xf16>) -> tensor<128x256xf16>
+  %1 = "graph.contract"(%0, %w) <{lhs_batch = array<i64>, lhs_contract = array<i64: 1>, rhs_batch = array<i64>, rhs_contract = array<i64: 0>}> : (tensor<128x256xf16>, tensor<256x64xf16>) -> tensor<128x64xf16>
+  return %1 : tensor<128x64xf16>
+}
+
 // ODD: ld.global.nc.b16
 // ODD: st.shared
 // ODD: bar.sync
