@@ -356,22 +356,23 @@ static bool may_leave_process(const iree_hal_channel_params_t* params, iree_hal_
   return params->id.data_length == sizeof(nccl_id_t) || (!params->id.data_length && provider);
 }
 
-// Where the host does collectives there is no table. What is looked for in vain in a place that was named is an error.
+// Where the host does collectives there is no table. It reaches no ranks of other processes: a group that may have such
+// needs the library. Rank and count are known.
 static iree_status_t choose_api(const stream_device_t* device, const iree_hal_channel_params_t* params,
                                 const nccl_api_t** out_api) {
-  const nccl_library_t* library = device->platform->nccl;
   stream_collectives_t choice = device->options.collectives;
-  iree_string_view_t storage[STREAM_MAX_PATHS];
   *out_api = NULL;
   if (choice == STREAM_COLLECTIVES_HOST) return iree_ok_status();
   if (choice == STREAM_COLLECTIVES_AUTO && !may_leave_process(params, device->gpu.base.channel_provider)) {
     return iree_ok_status();
   }
-  iree_status_t status = nccl_api_load(library, out_api);
-  bool is_needed = choice == STREAM_COLLECTIVES_LIBRARY || library->paths(storage).count;
-  if (!iree_status_is_unavailable(status) || is_needed) return status;
-  iree_status_ignore(status);
-  return iree_ok_status();
+  iree_status_t status = nccl_api_load(device->platform->nccl, out_api);
+  if (choice == STREAM_COLLECTIVES_LIBRARY || !iree_status_is_unavailable(status)) return status;
+  if (params->count == 1) return iree_status_ignore(status);
+  return iree_status_annotate_f(status,
+                                "the group may have ranks in other processes; --%s_collectives=host is for those of "
+                                "this process alone",
+                                device->platform->backend.name);
 }
 
 iree_status_t stream_channel_create(iree_hal_device_t* base, iree_hal_queue_affinity_t queue_affinity,
@@ -379,10 +380,10 @@ iree_status_t stream_channel_create(iree_hal_device_t* base, iree_hal_queue_affi
   const stream_device_t* device = (const stream_device_t*)base;
   iree_hal_channel_provider_t* provider = device->gpu.base.channel_provider;
   const nccl_api_t* api = NULL;
-  IREE_RETURN_IF_ERROR(choose_api(device, params, &api));
-  if (!api) return hal_channel_create_local(base, provider, params, out_channel);
   iree_hal_channel_params_t resolved = *params;
   IREE_RETURN_IF_ERROR(hal_channel_resolve_rank(provider, &resolved));
+  IREE_RETURN_IF_ERROR(choose_api(device, &resolved, &api));
+  if (!api) return hal_channel_create_local(base, provider, &resolved, out_channel);
   uint32_t gpu = gpu_domain_physical(device->gpu.domain, gpu_domain_first(device->gpu.domain, queue_affinity));
   channel_params_t channel = {.device = base,
                               .context = &device->gpus[gpu].context,

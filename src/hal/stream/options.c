@@ -52,8 +52,8 @@ static stream_graphs_t cuda_graphs = STREAM_GRAPHS_WHERE_POSSIBLE, hip_graphs = 
       "The GPU without a path is that of PMI_RANK or OMPI_COMM_WORLD_LOCAL_RANK, where there is such a variable.")   \
   IREE_FLAG(string, driver##_collectives, "auto",                                                                    \
             "Who does collectives: `library` (NCCL or RCCL), `host` (between ranks of this process, in memory that " \
-            "the host sees), or `auto`: the library, where it is found, those of groups with an id of its own or "   \
-            "from a channel provider, else the host.")
+            "the host sees), or `auto`: the library those of groups with an id of its own or from a channel "        \
+            "provider, the host the rest.")
 FLAGS(cuda)
 FLAGS(hip)
 FLAG_VALUES(cuda_use_streams, "auto,true,false")

@@ -4,8 +4,8 @@
 
 #include "hal/stream/code_cache.h"
 
-// Who does collectives: the vendor's library, where it is found, those of groups with an id of its own or a channel
-// provider's, and the host the rest; or one of them all.
+// Who does collectives: the vendor's library those of groups with an id of its own or a channel provider's, and the
+// host the rest; or one of them all.
 typedef enum {
   STREAM_COLLECTIVES_AUTO,
   STREAM_COLLECTIVES_LIBRARY,
