@@ -4,7 +4,7 @@ sizes. One module must do for every list of sizes."""
 import numpy as np
 from onnx import TensorProto, helper
 
-from case import Random, chosen, const, f32, given, graph_case, ints, weights
+from case import Random, chosen, const, f32, given, graph_case, i64, weights
 from cases_dynamic import dynamic
 
 WEIGHTS = [{"o": 6, "c": 4, "h": 3, "w": 3}, {"o": 1, "c": 1, "h": 1, "w": 2}, {"o": 17, "c": 3, "h": 2, "w": 5}]
@@ -137,3 +137,18 @@ def nested(depth):
 
 
 graph_case("If-nested", nested(30), given(True, np.bool_), f32("n"), sizes=[{"n": 3}, {"n": 1}])
+
+# Operators that only ONNX's own backend tests had.
+CLASSES = [{"n": 3, "d": 4}, {"n": 1, "d": 7}]
+for reduction in ("none", "mean", "sum"):
+    dynamic("NegativeLogLikelihoodLoss", reduction, f32("n", 5, "d"), i64("n", "d", low=0, high=5), weights(5), opset=13,
+            reduction=reduction, sizes=CLASSES, tolerance=1e-4)
+    dynamic("SoftmaxCrossEntropyLoss", reduction, f32("n", "c"), i64("n", low=0, high=3), opset=13, reduction=reduction,
+            results=2, sizes=[{"n": 3, "c": 3}, {"n": 1, "c": 9}], tolerance=1e-4)
+dynamic("Swish", "", f32("n", 3), alpha=0.5, opset=24, reference=True, sizes=[{"n": 2}, {"n": 9}])
+dynamic("SwiGLU", "", f32("n", 3), f32("n", 3), alpha=0.5, opset=28, reference=True, sizes=[{"n": 2}, {"n": 9}])
+dynamic("CumProd", "", f32("n", 3), const(0, np.int64), opset=26, reference=True, sizes=[{"n": 2}, {"n": 9}])
+dynamic("BitCast", "", f32("n", 3), opset=26, to=TensorProto.INT32, reference=True, sizes=[{"n": 2}, {"n": 9}])
+dynamic("FlexAttention", "", f32("b", 4, "s", "d"), f32("b", 2, "t", "d"), f32("b", 2, "t", "v"), opset=24,
+        domain="ai.onnx.preview", reference=True, tolerance=1e-4,
+        sizes=[{"b": 1, "s": 3, "t": 5, "d": 8, "v": 8}, {"b": 2, "s": 1, "t": 2, "d": 4, "v": 6}])
