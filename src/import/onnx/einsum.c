@@ -105,7 +105,7 @@ static bool take_diagonals(onnx_node_t* n, term_t* t) {
       for (int32_t d = 0; d < t->rank; ++d) dims[d] = onnx_dim(n, t->v, d);
       onnx_dim_t same = onnx_dim_test(n, SCALAR_eq, dims[i], dims[j]);
       if (!onnx_require(n, same, "label '%c' has two sizes", t->labels[i])) return false;
-      if (dims[i].size != IR_DYNAMIC && dims[i].size == dims[j].size) {
+      if (dims[i].size != IR_DYNAMIC && dims[i].size == dims[j].size && dims[i].size <= INT32_MAX) {
         slice_diagonal(n, t, i--, j);  // another dimension is there now
         break;
       }

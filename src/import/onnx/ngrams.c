@@ -8,11 +8,12 @@
 #include "import/onnx/ops.h"
 #include "import/onnx/strings.h"
 
-enum { MAX_GRAM = 64, MAX_POOL = 1 << 24 };
+enum { MAX_GRAM = 64, MAX_POOL = 1 << 24, MAX_ITEMS = 1 << 14 };  // items: those of all n-grams, gap by gap
 
 typedef struct ngrams_t {
   onnx_node_t* n;
   int64_t shortest, longest, skips, columns;
+  int64_t items;                                       // compared so far
   const ir_attr_t *pool, *starts, *indexes, *weights;  // lists
   ir_value_t* x;                                       // [rows, length or more], i64
   onnx_dim_t length;
@@ -136,6 +137,7 @@ static bool count_length(ngrams_t* g, int64_t length, ir_value_t** sum) {
   if (part.first + part.count > g->indexes->count) return onnx_error(n, "needs one index for each n-gram");
   if (part.count > MAX_POOL / (g->columns + 1)) return onnx_unsupported(n, "the pool is too large");
   for (int64_t gap = 1; part.count && gap <= (length > 1 ? g->skips + 1 : 1); ++gap) {
+    if ((g->items += length) > MAX_ITEMS) return onnx_unsupported(n, "too many lengths of n-grams and gaps");
     ir_value_t* more = count_windows(g, &part, length, gap);
     if (more) counts = counts ? graph_binary(n->b, SCALAR_add, counts, more) : more;
   }

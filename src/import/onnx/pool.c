@@ -27,15 +27,17 @@ static ir_value_t* sweep_window(onnx_node_t* n, ir_value_t* x, const onnx_sweep_
 // Average
 //===----------------------------------------------------------------------------------------------------------------===
 
+// How many of `count` steps from 0 on lie before `end`.
+static int64_t steps_before(int64_t end, int64_t step, int64_t count) {
+  int64_t steps = end <= 0 ? 0 : (end - 1) / step + 1;
+  return steps < count ? steps : count;
+}
+
 // Kernel positions of window `o` of dimension `i` that count.
 static int64_t counted(const onnx_sweep_t* s, uint32_t i, int64_t o, int64_t size, bool include_pad) {
-  int64_t low = include_pad ? 0 : s->pad_low[i];
-  int64_t high = s->pad_low[i] + size + (include_pad ? s->pad_high[i] : 0), count = 0;
-  for (int64_t k = 0; k < s->kernel[i]; ++k) {
-    int64_t at = o * s->strides[i] + k * s->dilations[i];
-    count += at >= low && at < high;
-  }
-  return count;
+  int64_t low = include_pad ? 0 : s->pad_low[i], start = o * s->strides[i], step = s->dilations[i];
+  int64_t high = s->pad_low[i] + size + (include_pad ? s->pad_high[i] : 0);
+  return steps_before(high - start, step, s->kernel[i]) - steps_before(low - start, step, s->kernel[i]);
 }
 
 // How many positions each window averages over, as a constant of the spatial result shape.

@@ -224,6 +224,15 @@ FORMS = {
         numpy_helper.from_array(np.array(2**40, np.int64), "n")]),
     "pool-2^30": lambda: model_of([helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1])],
                                   [value("x", (1, 1, 2**20, 2**20))]),
+    "pool-2^20-places": lambda: model_of(
+        [helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=[2**20], pads=[2**20 - 1] * 2)], [value("x", (1, 1, 1))]),
+    "einsum-diagonal": lambda: model_of([helper.make_node("Einsum", ["x"], ["y"], equation="ii->i")],
+                                        [value("x", (2**40, 2**40))]),
+    "ngrams": lambda: model_of(
+        [helper.make_node("TfIdfVectorizer", ["x"], ["y"], mode="TF", min_gram_length=1, max_gram_length=64,
+                          max_skip_count=1000, ngram_counts=[k * (k - 1) // 2 for k in range(1, 65)],
+                          ngram_indexes=list(range(64)), pool_int64s=list(range(64 * 65 // 2)))],
+        [value("x", (100,), TensorProto.INT64)]),
     "loop-2^40": lambda: model_of([helper.make_node("Loop", ["m", "", "x"], ["z", "y"], body=helper.make_graph(
         [helper.make_node("Identity", ["k"], ["k2"]), helper.make_node("Neg", ["v"], ["w"]),
          helper.make_node("Exp", ["v"], ["e"])], "body",
