@@ -247,7 +247,15 @@ static double plan_cost(const attention_t* a) {
     UNIT_WORKGROUP_BYTES = 128,
     UNIT_EXPONENTIALS = 16
   };
-  enum { WAIT = 1200, UNIT_WAVES = 4, EXTRA_KEYS = 192, BARRIERS = 100, UNIT_REGISTERS = 65536, MOST_RESIDENT = 2 };
+  enum {
+    WAIT = 1200,
+    UNIT_WAVES = 4,
+    EXTRA = 3,
+    EXTRA_KEYS = 192,
+    BARRIERS = 100,
+    UNIT_REGISTERS = 65536,
+    MOST_RESIDENT = 2
+  };
   const mma_row_t* row = a->f.row;
   double bytes = (double)ir_type_bytes(a->element), rows = (double)attention_rows(a), keys = (double)a->tile_keys;
   double columns = (double)(a->k_tile.padded + a->v_tile.padded), waves = (double)a->waves;
@@ -271,7 +279,8 @@ static double plan_cost(const attention_t* a) {
   if (waves * resident < UNIT_WAVES) step *= UNIT_WAVES / (waves * resident);
   if (step < memory) step = memory;
   if (step < (WAIT + step) / resident) step = (WAIT + step) / resident;
-  return (double)(int64_t)(per_unit + 0.999) * step * (tiles + EXTRA_KEYS / keys);
+  double extra = a->async ? EXTRA_KEYS / keys : EXTRA;  // the beginning and the end
+  return (double)(int64_t)(per_unit + 0.999) * step * (tiles + extra);
 }
 
 static void plan_sizes(attention_t* a, attention_t* best, double* least) {
