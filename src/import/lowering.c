@@ -81,7 +81,8 @@ static const lower_row_t* find_row(const ir_op_t* op) {
       &lower_tensor_table,    &lower_arith_table,      &lower_math_table,       &lower_scf_table,
       &lower_cf_table,        &lower_func_table,       &lower_builtin_table,    &lower_util_table,
       &lower_check_table,     &lower_linalg_ext_table, &lower_ml_program_table, &lower_flow_table,
-      &lower_encoding_table,  &lower_stream_table,     &lower_tensor_ext_table, &lower_affine_table,
+      &lower_complex_table,   &lower_encoding_table,   &lower_stream_table,     &lower_tensor_ext_table,
+      &lower_affine_table,
   };
   if (op->info->code == IR_CODE_UNREGISTERED) return NULL;
   uint32_t row = op->info->code % 1024;
@@ -107,7 +108,7 @@ static bool check_operands(lower_op_t* n) {
       return lower_unsupported(n, "ranks up to %d are", GRAPH_MAX_RANK);
     }
     if (n->row->flags & LOWER_ANY_VALUE) continue;
-    if (n->values[i].im && !(n->row->flags & LOWER_BY_PARTS))
+    if (n->values[i].im && !(n->row->flags & (LOWER_BY_PARTS | LOWER_COMPLEX)))
       return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
     if (!n->values[i].v) return lower_unsupported(n, "operand %u has no form as tensor or number", i);
   }
@@ -155,22 +156,41 @@ static bool unknown_op(lower_op_t* n) {
                      "arith, math, complex, scf, cf, ml_program, util and torch.operator \"onnx...\"");
 }
 
+// A handler of parts sees results of parts.
+static void show_parts(lower_op_t* n, const ir_type_t** types) {
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    const ir_type_t *type = types[i] = n->op->results[i].type, *scalar = ir_type_scalar(type);
+    if (scalar->kind != IR_TYPE_COMPLEX) continue;
+    n->op->results[i].type =
+        ir_type_is_shaped(type) ? ir_type_with_element(n->ctx, type, scalar->element) : scalar->element;
+  }
+}
+
 // The handler on all real parts, then on all imaginary ones.
 static bool lower_parts(lower_op_t* n) {
   uint32_t results = n->op->result_count;
   bool complex = false;
+  if (!(n->row->flags & LOWER_BY_PARTS)) return n->row->fn(n);
   for (uint32_t i = 0; i < n->op->operand_count; ++i) complex |= n->values[i].im != NULL;
-  if (!n->row->fn(n)) return false;
-  if (!complex || !(n->row->flags & LOWER_BY_PARTS)) return true;
-  ir_value_t** real = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, results + 1);
+  bool made = false, of_real = false;
+  for (uint32_t i = 0; i < results; ++i) made |= ir_type_scalar(n->op->results[i].type)->kind == IR_TYPE_COMPLEX;
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) of_real |= n->in[i]->type->kind != IR_TYPE_INDEX;
+  if (made && !complex && of_real) return lower_unsupported(n, "a complex result of complex operands is");
+  if (!complex && !made) return n->row->fn(n);
+  arena_t* arena = ir_context_arena(n->ctx);
+  ir_value_t** real = ARENA_ARRAY(arena, ir_value_t*, results + 1);
+  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, results + 1);
+  show_parts(n, types);
+  bool ok = n->row->fn(n);
   for (uint32_t i = 0; i < results; ++i) real[i] = n->out[i].v;
   for (uint32_t i = 0; i < n->op->operand_count; ++i) n->in[i] = n->values[i].im ? n->values[i].im : n->in[i];
-  if (!n->row->fn(n)) return false;
+  ok = ok && n->row->fn(n);
   for (uint32_t i = 0; i < results; ++i) {
-    bool is_complex = ir_type_scalar(n->op->results[i].type)->kind == IR_TYPE_COMPLEX;
+    n->op->results[i].type = types[i];
+    bool is_complex = ir_type_scalar(types[i])->kind == IR_TYPE_COMPLEX;
     n->out[i] = (lower_value_t){.v = real[i], .im = is_complex ? n->out[i].v : NULL};
   }
-  return true;
+  return ok;
 }
 
 bool lower_one(lowering_t* l, ir_op_t* op) {

@@ -25,7 +25,8 @@ typedef struct lower_value_t {
 typedef bool (*lower_fn_t)(lower_op_t* n);
 // ANY_VALUE: the handler takes complex operands and tuples. BY_PARTS: the op moves elements, or adds them; of complex
 // ones the handler is asked for both parts in turn. STANDS_FOR: the result's type says what the value stands for.
-enum { LOWER_ANY_VALUE = 1, LOWER_BY_PARTS = 2, LOWER_STANDS_FOR = 4 };
+// COMPLEX: the handler takes complex operands, and what others do.
+enum { LOWER_ANY_VALUE = 1, LOWER_BY_PARTS = 2, LOWER_STANDS_FOR = 4, LOWER_COMPLEX = 8 };
 
 typedef struct lower_row_t {
   lower_fn_t fn;  // NULL: not supported
@@ -217,8 +218,9 @@ bool lower_probe_run(lower_probe_t* probe, const double* in, double* out);
 extern const lower_table_t lower_stablehlo_table, lower_chlo_table, lower_tosa_table;
 extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_table, lower_linalg_table;
 extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
-extern const lower_table_t lower_check_table, lower_builtin_table, lower_cf_table, lower_flow_table,
-    lower_encoding_table, lower_linalg_ext_table, lower_stream_table, lower_tensor_ext_table, lower_affine_table;
+extern const lower_table_t lower_complex_table, lower_check_table, lower_builtin_table, lower_cf_table,
+    lower_flow_table, lower_encoding_table, lower_linalg_ext_table, lower_stream_table, lower_tensor_ext_table,
+    lower_affine_table;
 
 // Whether the op is an executable, whose functions dispatches bring in.
 bool lower_is_executable(const ir_op_t* op);

@@ -114,7 +114,7 @@ static bool ext_sort(lower_op_t* n) {
 // The best of what the outs hold and of the ins: all in order, then the first ones.
 static bool ext_topk(lower_op_t* n) {
   ext_sides_t s;
-  int64_t axis, offsets[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
+  int64_t axis;
   if (!ext_read_sides(n, 1, 2, 0, &s)) return false;
   if (s.outs > 2) return lower_unsupported(n, "one or two outs are");
   ir_value_t *values = n->in[0], *places = s.ins == 2 ? n->in[1] : NULL, *sorted[2];
@@ -128,11 +128,9 @@ static bool ext_topk(lower_op_t* n) {
   sorted[0] = graph_concat(n->b, (ir_value_t*[]){n->in[s.ins], values}, 2, axis);
   if (s.outs == 2) sorted[1] = graph_concat(n->b, (ir_value_t*[]){n->in[s.ins + 1], places}, 2, axis);
   ir_op_t* sort = build_sort(n, sorted, s.outs, 1, axis);
-  for (int32_t i = 0; i < values->type->rank; ++i) ones[i] = 1;
   for (uint32_t i = 0; sort && i < s.outs; ++i) {
-    const ir_type_t* type = n->in[s.ins + i]->type;
-    if (!ir_type_is_static(type)) return lower_unsupported(n, "outs of static shape are");
-    n->out[i].v = graph_slice(n->b, ir_result(sort, i), offsets, type->dims, ones);
+    ir_value_t* kept = graph_dim(n->b, n->in[s.ins + i], (uint32_t)axis);
+    n->out[i].v = lower_first(n, ir_result(sort, i), (int32_t)axis, kept);
   }
   return sort != NULL;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dialects/arith.h"
+#include "dialects/complex.h"
 #include "dialects/linalg.h"
 #include "import/linalg/ops.h"
 
@@ -228,8 +229,9 @@ static ir_value_t* affine_value(lower_op_t* n, const loops_t* l, const ir_affine
   }
 }
 
-ir_value_t* loops_spread(lower_op_t* n, const loops_t* l, uint32_t operand) {
-  ir_value_t* v = lower_as_tensor(n->b, n->in[operand]);
+// One part of an operand.
+static ir_value_t* spread_part(lower_op_t* n, const loops_t* l, uint32_t operand, ir_value_t* v) {
+  v = lower_as_tensor(n->b, v);
   const loop_map_t* map = &l->maps[operand];
   if (v->type->rank == 0) return repeat(n, l, v, NULL);
   if (!map->is_projected) {
@@ -249,6 +251,10 @@ ir_value_t* loops_spread(lower_op_t* n, const loops_t* l, uint32_t operand) {
     }
   }
   return repeat(n, l, graph_transpose(n->b, v, perm), sorted);
+}
+
+ir_value_t* loops_spread(lower_op_t* n, const loops_t* l, uint32_t operand) {
+  return spread_part(n, l, operand, n->in[operand]);
 }
 
 ir_value_t* loops_collect(lower_op_t* n, const loops_t* l, uint32_t out, ir_value_t* value) {
@@ -280,8 +286,9 @@ bool loops_run(lower_op_t* n, const loops_t* l, ir_block_t* block, lower_value_t
   bool ok = lower_block(n->l, block, args, results, count);
   --n->l->whole;
   n->l->loops = outer;
-  for (uint32_t i = 0; ok && i < *count; ++i) {  // the same everywhere: repeated
-    ir_value_t** v = &(*results)[i].v;
+  for (uint32_t i = 0; ok && i < 2 * *count; ++i) {  // the same everywhere: repeated
+    ir_value_t** v = i % 2 ? &(*results)[i / 2].im : &(*results)[i / 2].v;
+    if (!*v && i % 2) continue;
     if (!*v) return lower_error(n, "has a body that yields no number");
     *v = lower_as_tensor(n->b, *v);
     if ((*v)->type->rank == 0 && l->rank) *v = repeat(n, l, *v, NULL);
@@ -295,6 +302,7 @@ static bool spread_args(lower_op_t* n, const loops_t* l, ir_block_t* block, lowe
     if (!block->args[i]->uses) continue;
     args[i].v = loops_spread(n, l, i);
     if (!args[i].v) return false;
+    if (n->values[i].im) args[i].im = spread_part(n, l, i, n->values[i].im);
   }
   return true;
 }
@@ -307,6 +315,7 @@ static bool lower_parallel(lower_op_t* n, const loops_t* l, ir_block_t* block) {
   for (uint32_t i = 0; i < count; ++i) {
     n->out[i].v = loops_collect(n, l, l->ins + i, results[i].v);
     if (!n->out[i].v) return false;
+    if (results[i].im) n->out[i].im = loops_collect(n, l, l->ins + i, results[i].im);
   }
   return true;
 }
@@ -323,7 +332,7 @@ const char* arith_reduction_kind(const ir_op_t* op) {
               {ARITH_MAXIMUMF, "max"}, {ARITH_MAXNUMF, "max"}, {ARITH_MAXF, "max"}, {ARITH_MAXSI, "max"},
               {ARITH_MINIMUMF, "min"}, {ARITH_MINNUMF, "min"}, {ARITH_MINF, "min"}, {ARITH_MINSI, "min"},
               {ARITH_MAXUI, "maxu"},   {ARITH_MINUI, "minu"},  {ARITH_ANDI, "and"}, {ARITH_ORI, "or"},
-              {ARITH_XORI, "xor"}};
+              {ARITH_XORI, "xor"},     {COMPLEX_ADD, "add"}};
   for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
     if (ir_is(op, rows[i].code)) return rows[i].kind;
   }
@@ -355,23 +364,30 @@ static bool find_reduced(const loops_t* l, const ir_block_t* block, uint32_t out
   return !depends_on_outs(r->value, block, l->ins);
 }
 
+// What one part of a result is, of that part of f(ins).
+static ir_value_t* reduce_part(lower_op_t* n, const loops_t* l, uint32_t out, const char* kind, ir_value_t* v,
+                               ir_value_t* init) {
+  int64_t dims[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < l->rank; ++i) {
+    if (l->reduction[i]) dims[count++] = i;
+  }
+  v = lower_as_tensor(n->b, v);
+  if (v->type->rank == 0) v = repeat(n, l, v, NULL);
+  v = loops_collect(n, l, l->ins + out, graph_reduce(n->b, v, dims, count, kind));
+  return v ? lower_with_init(n, kind, v, init) : NULL;
+}
+
 static bool lower_reductions(lower_op_t* n, const loops_t* l, ir_block_t* block, const reduced_t* reduced) {
   lower_value_t args[LOOPS_MAX_OPERANDS] = {{0}}, *results;
-  int64_t dims[GRAPH_MAX_RANK];
-  uint32_t count, dim_count = 0;
-  for (uint32_t i = 0; i < l->rank; ++i) {
-    if (l->reduction[i]) dims[dim_count++] = i;
-  }
+  uint32_t count;
   if (!spread_args(n, l, block, args) || !loops_run(n, l, block, args, &results, &count)) return false;
   for (uint32_t i = 0; i < l->outs; ++i) {
-    ir_value_t* v = lower_get(reduced[i].value).v;
-    if (!v) return lower_error(n, "has a body that yields no number");
-    v = lower_as_tensor(n->b, v);
-    if (v->type->rank == 0) v = repeat(n, l, v, NULL);
-    v = graph_reduce(n->b, v, dims, dim_count, reduced[i].kind);
-    v = loops_collect(n, l, l->ins + i, v);
-    if (!v) return false;
-    n->out[i].v = lower_with_init(n, reduced[i].kind, v, n->in[l->ins + i]);
+    lower_value_t x = lower_get(reduced[i].value), init = {.v = n->in[l->ins + i], .im = n->values[l->ins + i].im};
+    if (!x.v || !x.im != !init.im) return lower_error(n, "has a body that yields no number of its result's type");
+    n->out[i].v = reduce_part(n, l, i, reduced[i].kind, x.v, init.v);
+    if (x.im) n->out[i].im = reduce_part(n, l, i, reduced[i].kind, x.im, init.im);
+    if (!n->out[i].v) return false;
   }
   return true;
 }
@@ -435,6 +451,9 @@ static bool build_body(lower_op_t* n, loops_t* l, ir_block_t* block, ir_op_t* ge
 }
 
 static bool lower_as_it_is(lower_op_t* n, loops_t* l, ir_block_t* block) {
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    if (n->values[i].im) return lower_unsupported(n, "of complex elements, bodies that add to what there is are");
+  }
   ir_value_t* operands[LOOPS_MAX_OPERANDS];
   const ir_attr_t *maps[LOOPS_MAX_OPERANDS], *iterators[GRAPH_MAX_RANK];
   const ir_type_t* types[LOOPS_MAX_OPERANDS];

@@ -349,6 +349,8 @@ bool linalg_lower_softmax(lower_op_t* n) {
 #define POOL(ENUM, x, kind) AT(ENUM) = {.fn = linalg_lower_pool, .text = x "," kind},
 #define ELEMENTWISE(ENUM, name) AT(ENUM) = {.fn = linalg_lower_elementwise, .text = name},
 #define OP(ENUM, handler) AT(ENUM) = {.fn = linalg_lower_##handler},
+#define PARTS(ENUM, handler) AT(ENUM) = {.fn = linalg_lower_##handler, .flags = LOWER_BY_PARTS},
+#define COMPLEX(ENUM, handler) AT(ENUM) = {.fn = linalg_lower_##handler, .flags = LOWER_COMPLEX},
 static const lower_row_t rows[] = {
 #include "import/linalg/named.def"
 };

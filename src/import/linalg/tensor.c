@@ -582,25 +582,27 @@ static bool tensor_lower_scatter(lower_op_t* n) {
 }
 
 #define AT(ENUM, handler) [TENSOR_##ENUM - IR_CODE(IR_DIALECT_TENSOR, 0)] = {.fn = tensor_lower_##handler}
+#define PARTS(ENUM, handler) \
+  [TENSOR_##ENUM - IR_CODE(IR_DIALECT_TENSOR, 0)] = {.fn = tensor_lower_##handler, .flags = LOWER_BY_PARTS}
 static const lower_row_t rows[] = {
-    AT(EMPTY, empty),
-    AT(DIM, dim),
-    AT(RANK, rank),
-    AT(CAST, cast),
+    PARTS(EMPTY, empty),
+    PARTS(DIM, dim),
+    PARTS(RANK, rank),
+    PARTS(CAST, cast),
     AT(BITCAST, bitcast),
-    AT(EXTRACT, extract),
-    AT(INSERT, insert),
-    AT(FROM_ELEMENTS, from_elements),
-    AT(SPLAT, splat),
-    AT(RESHAPE, reshape),
+    PARTS(EXTRACT, extract),
+    PARTS(INSERT, insert),
+    PARTS(FROM_ELEMENTS, from_elements),
+    PARTS(SPLAT, splat),
+    PARTS(RESHAPE, reshape),
     AT(GENERATE, generate),
-    AT(CONCAT, concat),
-    AT(GATHER, gather),
-    AT(SCATTER, scatter),
-    AT(EXPAND_SHAPE, expand_shape),
-    AT(COLLAPSE_SHAPE, collapse_shape),
-    AT(EXTRACT_SLICE, extract_slice),
-    AT(INSERT_SLICE, insert_slice),
+    PARTS(CONCAT, concat),
+    PARTS(GATHER, gather),
+    PARTS(SCATTER, scatter),
+    PARTS(EXPAND_SHAPE, expand_shape),
+    PARTS(COLLAPSE_SHAPE, collapse_shape),
+    PARTS(EXTRACT_SLICE, extract_slice),
+    PARTS(INSERT_SLICE, insert_slice),
     AT(PARALLEL_INSERT_SLICE, parallel_insert_slice),
     AT(PAD, pad),
 };

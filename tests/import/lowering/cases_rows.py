@@ -69,6 +69,17 @@ return %l, %h, %s, %o : {t}, {t}, {t}, tensor<6xi1>"""
     s.add("index_castui", """%0 = arith.index_castui %a : tensor<3xi8> to tensor<3xindex>
 %1 = arith.index_cast %0 : tensor<3xindex> to tensor<3xi32>
 return %1 : tensor<3xi32>""", [np.array([1, -1, 100], np.int8)], [np.array([1, 255, 100], np.int32)])
+    s.add("structure", """%0 = tensor.bitcast %a : tensor<3xui8> to tensor<3xi8>
+%1 = tensor.rank %a : tensor<3xui8>
+%2 = scf.execute_region -> index {
+  %c = arith.constant 4 : index
+  %d = arith.addi %1, %c : index
+  scf.yield %d : index
+}
+%3 = arith.index_cast %2 : index to i32
+%4 = tensor.from_elements %3 : tensor<1xi32>
+return %0, %4 : tensor<3xi8>, tensor<1xi32>""", [np.array([1, 255, 100], np.uint8)],
+          [np.array([1, -1, 100], np.int8), np.array([5], np.int32)])
     s.add("conversion_cast", """%0 = builtin.unrealized_conversion_cast %a : tensor<3xui8> to tensor<3xi8>
 %1 = arith.extui %0 : tensor<3xi8> to tensor<3xi32>
 return %1 : tensor<3xi32>""", [np.array([1, 255, 100], np.uint8)], [np.array([1, 255, 100], np.int32)])
@@ -272,6 +283,14 @@ def linalg():
     f.do("linalg.div_unsigned ins(%a, %b : tensor<3xi32>, tensor<3xi32>) outs(%e : tensor<3xi32>) -> tensor<3xi32>",
          (i.view(np.uint32) // j.view(np.uint32)).view(np.int32))
     f.add_to(s, "div_unsigned")
+    v, least = s.floats(2, 5), np.full((2, 3), 0.5, np.float32)
+    top = -np.sort(-np.concatenate([least, v], 1), 1)[:, :3]
+    s.add("topk", """%0 = iree_linalg_ext.topk_v2 dimension(1) ins(%a : tensor<?x?xf32>) outs(%b : tensor<?x?xf32>) {
+^bb0(%p: f32, %q: f32):
+  %r = arith.cmpf ogt, %p, %q : f32
+  iree_linalg_ext.yield %r : i1
+} -> tensor<?x?xf32>
+return %0 : tensor<?x?xf32>""", [v, least], [top], None, ["tensor<?x?xf32>"] * 2, ["tensor<?x?xf32>"])
     a, b = s.floats(2, 4, 3), s.floats(2, 4, 5)
     f = Function(a, b)
     for name, left, right, wanted in [("batch_matmul_transpose_a", "%a", "%b", np.einsum("bkm,bkn->bmn", a, b))]:
@@ -353,6 +372,73 @@ def tosa():
     s.write("rows")
 
 
+def complex_numbers():
+    s = Suite("complex", "Rows of complex, in bodies of linalg and on tensors.")
+    x, y = s.floats(4, low=0.2, high=1.5), s.floats(4, low=-1.2, high=1.2)
+    z, w = x + 1j * y, (y - 1j * y).astype(np.complex64)
+    kind = "complex<f32>"
+    functions = {"add": z + w, "sub": z - w, "mul": z * w, "div": z / w, "pow": z**w}
+    functions |= {"conj": np.conj(z), "cos": np.cos(z), "exp": np.exp(z), "expm1": np.expm1(z), "log": np.log(z),
+                  "log1p": np.log1p(z), "neg": -z, "rsqrt": 1 / np.sqrt(z), "sign": z / np.abs(z), "sin": np.sin(z),
+                  "sqrt": np.sqrt(z), "tan": np.tan(z), "tanh": np.tanh(z),
+                  "atan2": -1j * np.log((w + 1j * z) / np.sqrt(w * w + z * z))}
+    t, names = "tensor<4xf32>", list(functions)
+    for part, some in enumerate([names[:10], names[10:]]):
+        lines, values, wanted = [], [], []
+        for name in some:
+            pair = ", %w" if name in ("add", "sub", "mul", "div", "pow", "atan2") else ""
+            lines += [f"  %{name} = complex.{name} %z{pair} : {kind}", f"  %{name}_re = complex.re %{name} : {kind}",
+                      f"  %{name}_im = complex.im %{name} : {kind}"]
+            values += [f"%{name}_re", f"%{name}_im"]
+            wanted += [functions[name].real.astype(np.float32), functions[name].imag.astype(np.float32)]
+        for name, value in {"abs": np.abs(z), "angle": np.angle(z)}.items():
+            lines.append(f"  %{name} = complex.{name} %z : {kind}")
+            values.append(f"%{name}")
+            wanted.append(value.astype(np.float32))
+        body, count = "\n".join(lines), len(values)
+        maps, outs, types = ", ".join(["affine_map<(d0) -> (d0)>"] * (2 + count)), ", ".join(["%e"] * count), [t] * count
+        s.add(f"functions_{part}", f"""%e = tensor.empty() : {t}
+%0:{count} = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}} ins(%a, %b : {t}, {t}) outs({outs} : {', '.join(types)}) {{
+^bb0(%x: f32, %y: f32, {', '.join(f'%o{i}: f32' for i in range(count))}):
+  %z = complex.create %x, %y : {kind}
+  %n = arith.negf %y : f32
+  %w = complex.create %y, %n : {kind}
+{body}
+  linalg.yield {', '.join(values)} : {', '.join(['f32'] * count)}
+}} -> ({', '.join(types)})
+return {', '.join(f'%0#{i}' for i in range(count))} : {', '.join(types)}""", [x, y], wanted, 1e-5)
+    m, n = s.floats(2, 3), s.floats(2, 3)
+    c = (m + 1j * n).astype(np.complex64)
+    product = (c @ c.T) + (2 - 1j)
+    pair = "tensor<2x3xcomplex<f32>>"
+    square = "tensor<2x2xcomplex<f32>>"
+    s.add("generic", f"""%z = stablehlo.complex %a, %b : {pair}
+%c = complex.constant [2.0 : f32, -1.0 : f32] : {kind}
+%empty = tensor.empty() : {square}
+%init = linalg.fill ins(%c : {kind}) outs(%empty : {square}) -> {square}
+%turned = tensor.empty() : tensor<3x2xcomplex<f32>>
+%t = linalg.transpose ins(%z : {pair}) outs(%turned : tensor<3x2xcomplex<f32>>) permutation = [1, 0]
+%0 = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%z, %t : {pair}, tensor<3x2xcomplex<f32>>) outs(%init : {square}) {{
+^bb0(%x: {kind}, %y: {kind}, %o: {kind}):
+  %1 = complex.mul %x, %y : {kind}
+  %2 = complex.add %o, %1 : {kind}
+  linalg.yield %2 : {kind}
+}} -> {square}
+%part = tensor.extract_slice %0[0, 1] [2, 1] [1, 1] : {square} to tensor<2x1xcomplex<f32>>
+%flat = tensor.collapse_shape %part [[0, 1]] : tensor<2x1xcomplex<f32>> into tensor<2xcomplex<f32>>
+%same = linalg.map ins(%flat, %flat : tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) outs(%flag : tensor<2xi1>) (%x: {kind}, %y: {kind}, %old: i1) {{
+  %1 = complex.eq %x, %y : {kind}
+  %2 = complex.neq %x, %y : {kind}
+  %3 = arith.xori %1, %2 : i1
+  linalg.yield %3 : i1
+}}
+%r = stablehlo.real %flat : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
+%i = stablehlo.imag %flat : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
+return %r, %i, %same : tensor<2xf32>, tensor<2xf32>, tensor<2xi1>""".replace("%same = linalg", "%flag = tensor.empty() : tensor<2xi1>\n%same = linalg"),
+          [m, n], [product[:, 1].real, product[:, 1].imag, np.array([True, True])])
+    s.write("rows")
+
+
 def open_sizes():
     s = Suite("open_sizes", "StableHLO whose types leave sizes open that something else tells.")
     x, m, places = s.floats(2, 8), s.floats(3, 3) + 4 * np.eye(3, dtype=np.float32), np.array([[[1, 3], [0, 2]]], np.int32)
@@ -430,5 +516,5 @@ return %3 : tensor<500xi1>"""
 
 
 if __name__ == "__main__":
-    for suite in [arith, mathematics, chlo, linalg, tosa, open_sizes, stablehlo]:
+    for suite in [arith, mathematics, chlo, linalg, tosa, complex_numbers, open_sizes, stablehlo]:
         suite()

@@ -13,6 +13,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 IMPORT, DIALECTS = ROOT / "src" / "import", ROOT / "src" / "dialects"
 DIALECT_OF = {"stablehlo/ops.def": "stablehlo", "stablehlo/chlo.def": "chlo", "tosa/ops.def": "tosa",
               "linalg/named.def": "linalg"}
+TEXT_OF = {"linalg_ext": "iree_linalg_ext"}  # what a dialect is called in programs
+INSIDE = {"flow", "stream", "encoding", "tensor_ext"}  # IREE's own levels, of which programs have parts
 ROW = re.compile(r"^[A-Z_]+\(([A-Z][A-Z0-9_]*), ", re.M)
 
 
@@ -31,11 +33,14 @@ def rows():
         yield kind.lower(), names(kind.lower())[row]
     for path in sorted((IMPORT / "linalg").glob("*.c")):
         text = path.read_text()
-        for dialect, table in re.findall(r"lower_row_t (\w+)_rows\[\] = \{(.*?)\};", text, re.S):
-            if not (DIALECTS / f"{dialect}.def").exists():
+        tables = {f"{name or ''}rows": body for name, body in re.findall(r"lower_row_t (\w+_)?rows\[\] = \{(.*?)\};", text, re.S)}
+        for dialect, table in re.findall(r"= \{IR_DIALECT_(\w+), (\w+),", text):
+            dialect = dialect.lower()
+            if table not in tables or "#include" in tables[table]:
                 continue
             known = names(dialect)
-            yield from ((dialect, known[row]) for row in re.findall(r"AT\((?:[A-Z_]+, )?([A-Z0-9_]+)\b", table) if row in known)
+            found = re.findall(r"(?:AT|PARTS|HANDLER|FUNCTION)\((?:[A-Z_]+, )?([A-Z0-9_]+)\b", tables[table])
+            yield from ((TEXT_OF.get(dialect, dialect), known[row]) for row in found if dialect not in INSIDE)
 
 
 def programs():

@@ -67,6 +67,22 @@ func.func @index_castui(%a: tensor<3xi8>) -> (tensor<3xi32>) attributes {
   return %1 : tensor<3xi32>
 }
 
+func.func @structure(%a: tensor<3xui8>) -> (tensor<3xi8>, tensor<1xi32>) attributes {
+    test.in = [dense<[1, 255, 100]> : tensor<3xui8>],
+    test.out = [dense<[1, -1, 100]> : tensor<3xi8>, dense<[5]> : tensor<1xi32>]
+} {
+  %0 = tensor.bitcast %a : tensor<3xui8> to tensor<3xi8>
+  %1 = tensor.rank %a : tensor<3xui8>
+  %2 = scf.execute_region -> index {
+    %c = arith.constant 4 : index
+    %d = arith.addi %1, %c : index
+    scf.yield %d : index
+  }
+  %3 = arith.index_cast %2 : index to i32
+  %4 = tensor.from_elements %3 : tensor<1xi32>
+  return %0, %4 : tensor<3xi8>, tensor<1xi32>
+}
+
 func.func @conversion_cast(%a: tensor<3xui8>) -> (tensor<3xi32>) attributes {
     test.in = [dense<[1, 255, 100]> : tensor<3xui8>],
     test.out = [dense<[1, 255, 100]> : tensor<3xi32>]
