@@ -351,10 +351,11 @@ static void name_sizes(onnx_lowering_t* l, const ir_op_t* func, ir_op_t* lowered
   ir_op_set_attr(l->ctx, lowered, LOWER_SIZE_NAMES, ir_attr_array(l->ctx, names, entry->arg_count));
 }
 
-// Whether all values of a block have a size that memory could have.
+// Whether operands fit each other, and values have a size that memory could have: what no handler asked for is the
+// model's fault too.
 static bool values_fit(ir_context_t* ctx, const ir_block_t* block) {
   IR_FOR_OPS(op, block) {
-    if (!graph_values_fit(ctx, op)) return false;
+    if (ir_op_dialect(op) == IR_DIALECT_GRAPH ? !graph_verify(ctx, op) : !graph_values_fit(ctx, op)) return false;
     for (uint32_t i = 0; i < op->region_count; ++i) {
       IR_FOR_BLOCKS(inner, &op->regions[i]) {
         if (!values_fit(ctx, inner)) return false;

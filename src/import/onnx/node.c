@@ -246,7 +246,8 @@ ir_value_t* onnx_broadcast_as(onnx_node_t* n, ir_value_t* x, ir_value_t* like, c
 }
 
 ir_value_t* onnx_along(onnx_node_t* n, ir_value_t* vector, int64_t axis, ir_value_t* like) {
-  if (vector->type->rank != 1 || !dims_agree(vector->type->dims[0], like->type->dims[axis])) {
+  int64_t own = vector->type->rank == 1 ? vector->type->dims[0] : 0, size = like->type->dims[axis];
+  if (vector->type->rank != 1 || !dims_agree(own, size) || (size == 1 && own != 1 && own != IR_DYNAMIC)) {
     onnx_error(n, "needs one value per index of dimension %lld of %s, gets %s", (long long)axis,
                ir_type_str(n->ctx, like->type), ir_type_str(n->ctx, vector->type));
     return NULL;

@@ -110,6 +110,8 @@ static bool read_recurrence(recurrence_t* r, const char* const* defaults) {
   if (onnx_has(n, 4)) {
     if (!onnx_check_rank(n, 4, 1, 1) || !onnx_is_int(n->in[4])) return onnx_error(n, "sequence_lens must be integers");
     r->lengths = onnx_cast(n, n->in[4], onnx_si64(n->ctx)).v;
+    onnx_dim_t fits = onnx_dim_test(n, SCALAR_eq, onnx_dim(n, r->lengths, 0), r->batch);
+    if (!onnx_require(n, fits, "sequence_lens must have a length for each entry of the batch")) return false;
   }
   return read_functions(r, defaults);
 }
