@@ -132,11 +132,14 @@ checked() {
 jax() {
   local -x JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax:tests/pjrt
   local compare="$python tests/pjrt/compare.py" gpu=$build/tools/iree-softgpu
+  local symbolic="$python tests/pjrt/symbolic.py --tools $build/tools"
+  local flags="--flag=--iree-hal-target-device=hip --flag=--iree-hip-target=gfx1100"
   side_by_side jax <<END
   $compare
   IREE_PJRT_DEVICE=local-sync $compare --every 7
   $compare --harnesses ${JAX_HARNESSES:-1500} --seed 1
-  $python tests/pjrt/symbolic.py --tools "$build/tools"
+  $symbolic
+  $symbolic --every 3 $flags --device=amdgpu --launcher "$gpu --target=gfx1100 --"
   $python tests/pjrt/features_test.py
   ${JAX_CHECKOUT:+$python tests/pjrt/suite.py "$JAX_CHECKOUT" --every "${JAX_EVERY:-20}"}
   IREE_PJRT_DEVICE=amdgpu "$gpu" --target=gfx1100 -- $compare --every 9

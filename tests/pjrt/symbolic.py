@@ -1,7 +1,8 @@
 """JAX programs whose sizes are known when they run, exported with symbolic shapes, against JAX's own CPU:
 symbolic.py --tools DIR [--every N] [--only TEXT]... [--vmvx N] [--flag FLAG]...
 
-Each program of symbolic_programs.py is exported once, compiled for the CPU (one in N for vmvx too) and called.
+Each program of symbolic_programs.py is exported once, compiled for the CPU (one in N for vmvx too), or for what the flags
+say, and called.
 """
 
 import argparse
@@ -20,11 +21,12 @@ from jax import export  # noqa: E402
 
 from symbolic_programs import PROGRAMS  # noqa: E402
 
-TARGET = "--iree-hal-local-target-device-backends="
+LOCAL = "--iree-hal-target-device=local"
+BACKENDS = "--iree-hal-local-target-device-backends="
 
 
 def call(command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
     lines = done.stderr.strip().splitlines() or [""]
     errors = [line for line in lines if "error:" in line] or lines[-1:]
     return f"{pathlib.Path(command[0]).name}, exit {done.returncode}: {errors[0][:400]}" if done.returncode else None
@@ -48,12 +50,14 @@ def run_program(job):
     with tempfile.TemporaryDirectory(prefix="iree-symbolic-") as folder:
         path = pathlib.Path(folder)
         (path / "program.mlirbc").write_bytes(program)
-        problem = call([f"{options.tools}/iree-compile", "--iree-input-type=stablehlo", "--iree-hal-target-device=local",
-                        TARGET + backend, *options.flag, path / "program.mlirbc", "-o", path / "module.vmfb"])
+        target = options.flag or [LOCAL, BACKENDS + backend]
+        problem = call([f"{options.tools}/iree-compile", "--iree-input-type=stablehlo", *target, path / "program.mlirbc",
+                        "-o", path / "module.vmfb"])
         for i, x in enumerate(args):
             np.save(path / f"in{i}.npy", x)
         problem = problem or call(
-            [f"{options.tools}/iree-run-module", "--device=local-sync", f"--module={path}/module.vmfb", "--function=main",
+            [*options.launcher.split(), f"{options.tools}/iree-run-module", f"--device={options.device}",
+             f"--module={path}/module.vmfb", "--function=main",
              *(f"--input=@{path}/in{i}.npy" for i in range(len(args))),
              *(f"--output=@{path}/out{i}.npy" for i in range(len(wanted)))])
         for i, x in enumerate(wanted):
@@ -70,7 +74,8 @@ def jobs(options):
         exported = export.export(jitted)(*export.symbolic_args_specs(args, shapes, constraints=bounds))
         kept = [args[i] for i in exported.module_kept_var_idx]
         wanted = [np.asarray(x) for x in jax.tree.leaves(jitted(*args))]
-        backends = ["llvm-cpu", "vmvx"] if number // options.every % options.vmvx == 0 else ["llvm-cpu"]
+        portable = not options.flag and number // options.every % options.vmvx == 0
+        backends = ["llvm-cpu", "vmvx"] if portable else ["llvm-cpu"]
         for backend in backends:
             yield (f"{area}.{name}", backend, exported.mlir_module_serialized, kept, wanted, tolerance, options)
 
@@ -81,7 +86,9 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="only programs whose name has this text")
     parser.add_argument("--every", type=int, default=1, help="only every n-th program")
     parser.add_argument("--vmvx", type=int, default=1, help="one in so many is compiled for vmvx too")
-    parser.add_argument("--flag", action="append", default=[], help="more for iree-compile")
+    parser.add_argument("--flag", action="append", help="iree-compile's target, instead of the CPU; repeatable")
+    parser.add_argument("--device", default="local-sync")
+    parser.add_argument("--launcher", default="", help="command to put before iree-run-module")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args()
     count = failed = 0
