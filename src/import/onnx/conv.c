@@ -131,8 +131,10 @@ typedef struct transposed_t {
   int64_t more[GRAPH_MAX_SPATIAL];  // output_padding
   int64_t out[GRAPH_MAX_SPATIAL];   // what output_shape asks for, else IR_DYNAMIC
   onnx_dim_t low[ONNX_MAX_RANK], high[ONNX_MAX_RANK];
-  bool known;  // all paddings are
+  bool known;  // all paddings are, and the holes are few
 } transposed_t;
+
+enum { MOST_HOLES = 64 };  // that a kernel resolves phase by phase
 
 static bool read_output_shape(onnx_node_t* n, transposed_t* t) {
   int64_t shape[ONNX_MAX_RANK];
@@ -178,7 +180,7 @@ static bool read_transposed(onnx_node_t* n, ir_value_t* x, ir_value_t** w, trans
     onnx_dim_t reach = onnx_sweep_reach(n, s, i);
     t->low[2 + i] = onnx_dim_sub(n, reach, low);
     t->high[2 + i] = onnx_dim_add(n, onnx_dim_sub(n, reach, high), onnx_dim_of(t->more[i]));
-    t->known &= onnx_dim_known(t->low[2 + i]) && onnx_dim_known(t->high[2 + i]);
+    t->known &= onnx_dim_known(t->low[2 + i]) && onnx_dim_known(t->high[2 + i]) && s->strides[i] <= MOST_HOLES;
   }
   return true;
 }

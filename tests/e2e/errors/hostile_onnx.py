@@ -226,6 +226,8 @@ FORMS = {
                                   [value("x", (1, 1, 2**20, 2**20))]),
     "pool-2^20-places": lambda: model_of(
         [helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=[2**20], pads=[2**20 - 1] * 2)], [value("x", (1, 1, 1))]),
+    "transposed-2^20": lambda: model_of([helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2**20] * 2)], [
+        value("x", (1, 1, 3, 3)), value("w", (1, 2, 3, 3))]),
     "einsum-diagonal": lambda: model_of([helper.make_node("Einsum", ["x"], ["y"], equation="ii->i")],
                                         [value("x", (2**40, 2**40))]),
     "ngrams": lambda: model_of(

@@ -4,7 +4,7 @@ sizes. One module must do for every list of sizes."""
 import numpy as np
 from onnx import TensorProto, helper
 
-from case import Random, chosen, const, f32, given, graph_case, i64, weights
+from case import Random, case, chosen, const, f32, given, graph_case, i64, weights
 from cases_dynamic import dynamic
 
 WEIGHTS = [{"o": 6, "c": 4, "h": 3, "w": 3}, {"o": 1, "c": 1, "h": 1, "w": 2}, {"o": 17, "c": 3, "h": 2, "w": 5}]
@@ -28,6 +28,7 @@ dynamic("ConvTranspose", "open", f32(1, "c", 5, 4), f32("c", "o", "h", "w"), f32
         pads=[1, 0, 0, 1], output_padding=[1, 0], sizes=WEIGHTS[:1] + WEIGHTS[2:])
 dynamic("ConvTranspose", "open-groups", f32(1, "c", 5, 4), f32("c", "o", 3, 3), group=2, dilations=[2, 1],
         sizes=[{"c": 4, "o": 3}, {"c": 2, "o": 1}, {"c": 3, "o": 1, "stops": "2 groups do not divide"}])
+case("ConvTranspose", "many-holes", f32(1, 2, 3, 2), f32(2, 3, 2, 2), strides=[70, 1], pads=[1, 0, 0, 1])
 dynamic("ConvTranspose", "open-output", f32(1, 3, "h", 4), f32(3, 2, "a", 3), strides=[2, 3], output_shape=[9, 11],
         sizes=[{"h": 4, "a": 3}, {"h": 5, "a": 2}])
 
