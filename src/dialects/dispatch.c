@@ -49,17 +49,8 @@ bool dispatch_parse_count(ir_parser_t* p, ir_draft_t* op, const char* word) {
          ir_draft_region(p, op, &refs, &types);
 }
 
-static void parse_visibility(ir_parser_t* p, ir_draft_t* op) {
-  static const char* const words[] = {"private", "public", "nested"};
-  for (int i = 0; i < 3; ++i) {
-    if (!ir_parse_try(p, words[i])) continue;
-    ir_draft_attr(p, op, "sym_visibility", ir_attr_cstring(ir_parse_context(p), words[i]));
-    return;
-  }
-}
-
 static bool parse_name(ir_parser_t* p, ir_draft_t* op) {
-  parse_visibility(p, op);
+  visibility_parse(p, op);
   ir_name_t name = ir_parse_symbol_name(p);
   if (name) ir_draft_attr(p, op, "sym_name", ir_attr_cstring(ir_parse_context(p), name));
   return name != NULL;

@@ -105,14 +105,13 @@ static void add_dicts(ir_parser_t* p, ir_draft_t* op, const char* name, const ir
   if (any) ir_draft_attr(p, op, name, ir_attr_array(ir_parse_context(p), items, dicts->count));
 }
 
-static bool parse_visibility(ir_parser_t* p, ir_draft_t* op) {
+void visibility_parse(ir_parser_t* p, ir_draft_t* op) {
   static const char* const words[] = {"private", "public", "nested"};
   for (int i = 0; i < 3; ++i) {
     if (!ir_parse_try(p, words[i])) continue;
     ir_draft_attr(p, op, "sym_visibility", ir_attr_cstring(ir_parse_context(p), words[i]));
-    return true;
+    return;
   }
-  return true;
 }
 
 ir_op_t* function_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
@@ -121,7 +120,7 @@ ir_op_t* function_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t
   signature_t s;
   memset(&s, 0, sizeof(s));
   ir_draft_init(p, &op, info, loc);
-  parse_visibility(p, &op);
+  visibility_parse(p, &op);
   ir_name_t name = ir_parse_symbol_name(p);
   if (!name || !parse_signature(p, &s)) return NULL;
   const ir_type_t* type = ir_type_function(ctx, s.inputs.items, s.inputs.count, s.results.items, s.results.count);

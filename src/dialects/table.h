@@ -45,6 +45,8 @@
 //   [attr-dict] value       the result has the value's type
 ir_op_t* constant_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
 void constant_print(ir_printer_t* pr, ir_op_t* op);
+//   [private|public|nested]
+void visibility_parse(ir_parser_t* p, ir_draft_t* op);
 //   [visibility] @name(%arg: type {attrs}, ...) -> (type {attrs}, ...) attributes {...} { body }
 ir_op_t* function_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
 void function_print(ir_printer_t* pr, ir_op_t* op);

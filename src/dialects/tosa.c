@@ -181,15 +181,10 @@ static void while_loop_print(ir_printer_t* pr, ir_op_t* op) {
 
 // tosa.variable @name = value, or tosa.variable @name : type
 static ir_op_t* variable_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
-  static const char* const visibilities[] = {"private", "public", "nested"};
   ir_context_t* ctx = ir_parse_context(p);
   ir_draft_t op;
   ir_draft_init(p, &op, info, loc);
-  for (int i = 0; i < 3; ++i) {
-    if (!ir_parse_try(p, visibilities[i])) continue;
-    ir_draft_attr(p, &op, "sym_visibility", ir_attr_cstring(ctx, visibilities[i]));
-    break;
-  }
+  visibility_parse(p, &op);
   ir_name_t name = ir_parse_symbol_name(p);
   if (!name || !ir_parse_attr_dict(p, &op)) return NULL;
   ir_draft_attr(p, &op, "sym_name", ir_attr_cstring(ctx, name));

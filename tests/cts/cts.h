@@ -36,7 +36,7 @@ typedef struct cts_t {
   bool makes_graphs;        // of recordings, by the vendor's library
   bool has_library_channels;      // all channels are the vendor's library's, with a GPU for each rank
   bool has_host_channels;         // none are
-  iree_host_size_t device_count;  // that the driver lists
+  iree_host_size_t device_count;  // that the driver lists by a path
   iree_hal_executable_cache_t* cache;
   iree_hal_executable_t* executable;
   struct sigaction fault_action;  // of memory faults, outside of tests

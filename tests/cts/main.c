@@ -266,7 +266,9 @@ static void set_up(const char* driver_name) {
   IREE_CHECK_OK(iree_hal_driver_registry_try_create(registry, iree_make_cstring_view(driver_name), cts.host_allocator,
                                                     &cts.driver));
   iree_hal_device_info_t* infos = NULL;
-  IREE_CHECK_OK(iree_hal_driver_query_available_devices(cts.driver, cts.host_allocator, &cts.device_count, &infos));
+  iree_host_size_t count = 0;
+  IREE_CHECK_OK(iree_hal_driver_query_available_devices(cts.driver, cts.host_allocator, &count, &infos));
+  for (iree_host_size_t i = 0; i < count; ++i) cts.device_count += infos[i].path.size > 0;  // not all GPUs as one
   iree_allocator_free(cts.host_allocator, infos);
   cts_open_device();
 }

@@ -131,10 +131,9 @@ void gpu_device_close(gpu_device_t* device);
 // Pools for queue-ordered allocations of a physical device: of its own memory, of such as the host sees too, and of the
 // host's; those that its allocator has. The driver closes and releases them, also after an error.
 typedef struct gpu_pool_params_t {
-  iree_device_size_t
-      range_length;              // bytes that are allocated at a time, a sixteenth where the host sees them; 0: 64 MiB
-  iree_device_size_t alignment;  // bytes; 0: the allocator's
-  uint32_t frontier_capacity;    // 0: the default
+  iree_device_size_t range_length;  // bytes allocated at a time, a sixteenth where the host sees them; 0: 64 MiB
+  iree_device_size_t alignment;     // bytes; 0: the allocator's
+  uint32_t frontier_capacity;       // 0: the default
 } gpu_pool_params_t;
 iree_status_t gpu_device_create_pools(gpu_device_t* device, uint32_t physical, const gpu_pool_params_t* params,
                                       hal_pool_t** out_pools);

@@ -22,7 +22,7 @@ RETURN = "  return %0 : tensor<4xf32>"
 MLIR = {
     "unknown-op": (body('  %0 = "stablehlo.frobnicate"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n' + RETURN),
                    r"unknown-op\.mlir:2:.*stablehlo\.frobnicate"),
-    "half-number": (body("  return %a : f16", "%a: f16", "f16"), "argument 0 of type f16; .* tensor<f16> holds one"),
+    "wide-number": (body("  return %a : i128", "%a: i128", "i128"), "argument 0 of type i128"),
     "misspelt-op": (body('  %0 = "stablehlo.exponental"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n' + RETURN),
                     "did you mean 'stablehlo.exponential'"),
     "misspelt-dialect": (body("  %0 = stablehol.exp %a : tensor<4xf32>\n" + RETURN),
