@@ -143,6 +143,33 @@ bool graph_common_parts(const ir_value_t* v, ir_value_t** x, ir_value_t** y) {
   return ir_is(test, GRAPH_eq) && ir_operand(test, 0) == *x && constant_index(ir_operand(test, 1), &one) && one == 1;
 }
 
+static bool is_natural(const ir_value_t* x, int depth) {
+  enum { MAX_DEPTH = 12 };
+  int64_t number;
+  if (constant_index(x, &number)) return number >= 0;
+  if (!x->def || depth > MAX_DEPTH) return false;
+  if (ir_is(x->def, GRAPH_DIM)) return true;
+  bool first = x->def->operand_count > 0 && is_natural(ir_operand(x->def, 0), depth + 1);
+  bool second = x->def->operand_count > 1 && is_natural(ir_operand(x->def, 1), depth + 1);
+  switch (graph_scalar_fn(x->def)) {
+    case SCALAR_add:
+    case SCALAR_mul:
+    case SCALAR_div:
+    case SCALAR_min:
+      return first && second;
+    case SCALAR_max:
+      return first || second;
+    case SCALAR_rem:
+      return first;
+    case SCALAR_select:
+      return second && is_natural(ir_operand(x->def, 2), depth + 1);
+    default:
+      return false;
+  }
+}
+
+bool graph_size_is_natural(const ir_value_t* x) { return is_natural(x, 0); }
+
 ir_value_t* graph_splat_like(ir_builder_t* b, ir_value_t* x, double value) {
   if (ir_type_is_static(x->type)) return graph_splat_number(b, x->type, value);
   ir_value_t* scalar = graph_scalar_constant(b, x->type->element, value);

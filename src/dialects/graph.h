@@ -105,6 +105,8 @@ ir_value_t* graph_dim(ir_builder_t* b, ir_value_t* x, uint32_t i);  // index; a 
 // The size to which two sizes broadcast, where they fit: y where x is 1, else x. And what such a size was made of.
 ir_value_t* graph_common_size(ir_builder_t* b, ir_value_t* x, ir_value_t* y);
 bool graph_common_parts(const ir_value_t* v, ir_value_t** x, ir_value_t** y);
+// Whether an index value is surely not negative.
+bool graph_size_is_natural(const ir_value_t* x);
 ir_value_t* graph_unary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x);
 ir_value_t* graph_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);
 ir_value_t* graph_select(ir_builder_t* b, ir_value_t* condition, ir_value_t* x, ir_value_t* y);

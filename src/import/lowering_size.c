@@ -213,7 +213,17 @@ typedef struct names_t {
   } items[MAX_NAMES];
   uint32_t count;
   int64_t number;
+  bool unbounded;  // without_bound of each
 } names_t;
+
+static bool same_names(const names_t* x, const names_t* y) {
+  bool same = x->count == y->count && x->number == y->number;
+  for (uint32_t i = 0; same && i < x->count; ++i) {
+    same =
+        x->items[i].length == y->items[i].length && memcmp(x->items[i].text, y->items[i].text, x->items[i].length) == 0;
+  }
+  return same;
+}
 
 // "past + 1", as exporters write it.
 static bool add_text(names_t* out, const char* text) {
@@ -263,24 +273,46 @@ static bool add_dim(names_t* out, ir_value_t* x, int32_t i, int depth) {
   return name && *name && add_text(out, name);
 }
 
+// What a size is that a constant other than 0 and 1 bounds: a part of a table of so many rows.
+static const ir_value_t* without_bound(const ir_value_t* v) {
+  int64_t number;
+  while (ir_is(v->def, GRAPH_min)) {
+    const ir_value_t *x = ir_operand(v->def, 0), *y = ir_operand(v->def, 1);
+    bool first = lower_size_constant(x, &number) && number > 1;
+    if (!first && !(lower_size_constant(y, &number) && number > 1)) break;
+    v = first ? y : x;
+  }
+  return v;
+}
+
+// The smaller of two that the model calls the same.
+static bool add_min(names_t* out, const ir_op_t* min, int depth) {
+  names_t x = {.unbounded = out->unbounded}, y = x;
+  const ir_value_t *first = ir_operand(min, 0), *second = ir_operand(min, 1);
+  return add_value(&x, first, depth + 1) && add_value(&y, second, depth + 1) && same_names(&x, &y) &&
+         add_value(out, first, depth + 1);
+}
+
 static bool add_value(names_t* out, const ir_value_t* v, int depth) {
   int64_t number;
+  if (out->unbounded) v = without_bound(v);
   if (!v->def || depth > MAX_DEPTH) return false;
+  if (ir_is(v->def, GRAPH_min)) return add_min(out, v->def, depth);
   if (lower_size_constant(v, &number)) return out->number += number, number >= 0 && number < INT32_MAX;
   if (ir_is(v->def, GRAPH_DIM)) return add_dim(out, ir_operand(v->def, 0), (int32_t)graph_get_index(v->def), depth + 1);
   return ir_is(v->def, GRAPH_add) && add_value(out, ir_operand(v->def, 0), depth + 1) &&
          add_value(out, ir_operand(v->def, 1), depth + 1);
 }
 
-bool lower_size_agrees(const ir_value_t* a, const ir_value_t* b) {
-  names_t x = {0}, y = {0};
-  if (lower_size_same(a, b)) return true;
-  if (!add_value(&x, a, 0) || !add_value(&y, b, 0) || x.count != y.count || x.number != y.number) return false;
-  for (uint32_t i = 0; i < x.count; ++i) {
-    if (x.items[i].length != y.items[i].length) return false;
-    if (memcmp(x.items[i].text, y.items[i].text, x.items[i].length) != 0) return false;
-  }
-  return true;
+static bool agree(const ir_value_t* a, const ir_value_t* b, bool unbounded) {
+  names_t x = {.unbounded = unbounded}, y = x;
+  return add_value(&x, a, 0) && add_value(&y, b, 0) && same_names(&x, &y);
+}
+
+bool lower_size_agrees(const ir_value_t* a, const ir_value_t* b) { return lower_size_same(a, b) || agree(a, b, false); }
+
+bool lower_size_meets(const ir_value_t* a, const ir_value_t* b) {
+  return lower_size_same(without_bound(a), without_bound(b)) || agree(a, b, true);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -307,7 +339,7 @@ static void read_side(ir_builder_t* b, side_t* side, ir_value_t* v, int32_t rank
 
 // An operand keeps a size that the model says is the common one: they must agree.
 static void set_size(side_t* side, int32_t i, int64_t size, ir_value_t* value) {
-  bool agrees = side->from[i] == IR_DYNAMIC && size == IR_DYNAMIC && lower_size_agrees(side->from_values[i], value);
+  bool agrees = side->from[i] == IR_DYNAMIC && size == IR_DYNAMIC && lower_size_meets(side->from_values[i], value);
   if (!agrees) side->to[i] = size, side->to_values[i] = value;
 }
 
@@ -319,7 +351,7 @@ static const side_t* find_common_dim(ir_builder_t* b, side_t* sides, uint32_t co
     int64_t own = sides[k].from[i];
     ir_value_t* own_value = sides[k].from_values[i];
     if (size == IR_DYNAMIC && own == IR_DYNAMIC) {
-      if (!lower_size_agrees(value, own_value)) value = lower_size_common(b, value, own_value);
+      if (!lower_size_meets(value, own_value)) value = lower_size_common(b, value, own_value);
     } else if (size == 1 || (size == IR_DYNAMIC && own != 1)) {
       size = own, value = own_value;
     } else if (own != 1 && own != IR_DYNAMIC && own != size) {

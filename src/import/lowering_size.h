@@ -20,6 +20,8 @@ bool lower_size_same(const ir_value_t* a, const ir_value_t* b);
 bool lower_size_distance(const ir_value_t* a, const ir_value_t* b, int64_t* out);
 // Or the model says so: what has such sizes is not broadcast, and must agree.
 bool lower_size_agrees(const ir_value_t* a, const ir_value_t* b);
+// Or they differ by the end of a table only, min(a, 512) and a: where they are not equal, they do not broadcast.
+bool lower_size_meets(const ir_value_t* a, const ir_value_t* b);
 // The constant that a size is, if it is one.
 bool lower_size_constant(const ir_value_t* v, int64_t* out);
 // What two sizes broadcast to: one of them, where it can be told which.

@@ -22,6 +22,14 @@ typedef struct row_t {
   uint32_t next;  // of the same bucket: an earlier row's number plus one, or 0
 } row_t;
 
+// Which sizes the loops of a nest carry, the outermost first; they are found by trying on copies of the whole nest.
+typedef struct search_t {
+  bool** changes;  // by number of the loop, in the order of the program; NULL until it is met
+  uint32_t count, capacity;
+  bool trying;  // on a copy
+  bool grew;    // something changes that did not when the copy was made
+} search_t;
+
 typedef struct sizes_t {
   graph_sizer_t sizer;  // first: the shape rules count by it
   ir_context_t* ctx;
@@ -32,12 +40,11 @@ typedef struct sizes_t {
   uint32_t count, capacity;
   uint32_t* buckets;  // the latest row's number plus one, or 0
   uint32_t bucket_count;
-  uint32_t trials;  // of loops in loops, at work
+  search_t* search;  // of the loop at work that is in no other
   bool failed;
 } sizes_t;
 
-// Each loop of run-time sizes around another multiplies the work by three: see try_loop.
-enum { MAX_DEPTH = 12, MAX_OPEN = 256, MAX_TRIALS = 8 };
+enum { MAX_DEPTH = 12, MAX_OPEN = 256 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Index values, numbered
@@ -116,32 +123,24 @@ static ir_value_t* numbered_dim(sizes_t* s, ir_value_t* x, int64_t dim) {
   return found ? found : add_row(s, key, graph_dim(&s->b, x, (uint32_t)dim));
 }
 
-static bool is_negative_never(const ir_value_t* x, int depth) {
-  int64_t number;
-  if (is_constant(x, &number)) return number >= 0;
-  if (!x->def || depth > MAX_DEPTH) return false;
-  if (ir_is(x->def, GRAPH_DIM)) return true;
-  bool first = x->def->operand_count > 0 && is_negative_never(ir_operand(x->def, 0), depth + 1);
-  bool second = x->def->operand_count > 1 && is_negative_never(ir_operand(x->def, 1), depth + 1);
-  switch (graph_scalar_fn(x->def)) {
-    case SCALAR_add:
-    case SCALAR_mul:
-    case SCALAR_div:
-    case SCALAR_min:
-      return first && second;
-    case SCALAR_max:
-      return first || second;
-    case SCALAR_rem:
-      return first;
-    case SCALAR_select:
-      return second && is_negative_never(ir_operand(x->def, 2), depth + 1);
-    default:
-      return false;
-  }
-}
-
 static ir_value_t* sizes_add(sizes_t* s, ir_value_t* x, int64_t y);
 static ir_value_t* sizes_mul(sizes_t* s, ir_value_t* x, int64_t y);
+
+static bool is_operand(const ir_value_t* x, scalar_fn_t fn, uint32_t i, const ir_value_t* y) {
+  return x->def && graph_scalar_fn(x->def) == (int)fn && represent(ir_operand(x->def, i)) == y;
+}
+
+// min(x, y) and the like of what is x or y already, or whose difference was taken: (x + y) - x, x - (x - y).
+static ir_value_t* simplify_pair(scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
+  if (fn == SCALAR_sub && is_operand(x, SCALAR_add, 0, y)) return represent(ir_operand(x->def, 1));
+  if (fn == SCALAR_sub && is_operand(x, SCALAR_add, 1, y)) return represent(ir_operand(x->def, 0));
+  if (fn == SCALAR_sub && is_operand(y, SCALAR_sub, 0, x)) return represent(ir_operand(y->def, 1));
+  for (uint32_t i = 0; (fn == SCALAR_min || fn == SCALAR_max) && i < 2; ++i) {
+    if (is_operand(x, fn, i, y)) return x;
+    if (is_operand(y, fn, i, x)) return y;
+  }
+  return NULL;
+}
 
 // x fn y without an instruction, or NULL.
 static ir_value_t* simplify(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
@@ -150,11 +149,12 @@ static ir_value_t* simplify(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_
   if (x_known && y_known && graph_size_fold(fn, a, b, &inner)) return sizes_constant(s, inner);
   if (x == y && (fn == SCALAR_min || fn == SCALAR_max)) return x;
   if (x == y && fn == SCALAR_sub) return sizes_constant(s, 0);
-  if (!y_known) return NULL;
+  ir_value_t* pair = simplify_pair(fn, x, y);
+  if (pair || !y_known) return pair;
   if (b == 0 && (fn == SCALAR_add || fn == SCALAR_sub)) return x;
   if (b == 1 && (fn == SCALAR_mul || fn == SCALAR_div)) return x;
   if (b == 0 && fn == SCALAR_mul) return y;
-  if (b <= 0 && fn == SCALAR_max && is_negative_never(x, 0)) return b < 0 || b == 0 ? x : NULL;
+  if (b <= 0 && fn == SCALAR_max && graph_size_is_natural(x)) return b < 0 || b == 0 ? x : NULL;
   if (fn == SCALAR_sub && b != INT64_MIN) return sizes_add(s, x, -b);
   bool nested = x->def && x->def->operand_count == 2 && is_constant(ir_operand(x->def, 1), &inner);
   if (nested && fn == SCALAR_add && graph_scalar_fn(x->def) == SCALAR_add &&
@@ -274,7 +274,8 @@ static void sizes_require(sizes_t* s, scalar_fn_t fn, ir_value_t* x, ir_value_t*
     if (!holds) refuse(s, rule);
     return;
   }
-  if (fn == SCALAR_ge && is_constant(y, &b) && b <= 0 && is_negative_never(x, 0)) return;
+  if (fn == SCALAR_ge && is_constant(y, &b) && b <= 0 && graph_size_is_natural(x)) return;
+  if (fn == SCALAR_le && (is_operand(x, SCALAR_min, 0, y) || is_operand(x, SCALAR_min, 1, y))) return;
   row_t key = {.code = GRAPH_ASSERT, .operands = {x, y}, .number = fn};
   if (find_row(s, &key)) return;  // asked before
   build_assert(s, add_row(s, key, graph_binary(&s->b, fn, x, y)), x, y, rule);
@@ -553,27 +554,6 @@ static void visit_regions(sizes_t* s, ir_op_t* op) {
   visit_region(s, op, 1);
 }
 
-// Which sizes change is found by trying on copies, until no more are found.
-static void try_loop(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count, bool* changes) {
-  if (s->trials == MAX_TRIALS) {
-    ir_op_error(s->ctx, op, "carries sizes that only a call knows, in more than %d loops that do, too", MAX_TRIALS);
-    s->failed = true;
-    return;
-  }
-  ++s->trials;
-  for (bool again = true; again && !s->failed;) {
-    int64_t numbers[MAX_OPEN];
-    ir_op_t* copy = ir_op_clone(s->ctx, op, NULL);
-    ir_block_insert_before(op->parent, copy, op);
-    copy = carry_sizes(s, copy, open, count, changes, numbers);
-    size_carried(s, copy, numbers);
-    visit_regions(s, copy);
-    again = !s->failed && find_changes(s, copy, open, count, changes);
-    ir_op_erase(copy);
-  }
-  --s->trials;
-}
-
 // Reads `sizes` of an op that has it already: it may be as a stranger wrote it.
 static bool read_sizes(sizes_t* s, const ir_op_t* op, uint32_t count, int64_t* numbers) {
   bool is_if = ir_is(op, GRAPH_IF);
@@ -590,26 +570,84 @@ static bool read_sizes(sizes_t* s, const ir_op_t* op, uint32_t count, int64_t* n
   return fits;
 }
 
-static void visit_while(sizes_t* s, ir_op_t* op) {
-  open_dim_t open[MAX_OPEN];
-  int64_t numbers[MAX_OPEN];
-  bool changes[MAX_OPEN] = {false};
-  uint32_t count = list_open_dims(op, open);
-  const ir_attr_t* known = graph_attr(op, GRAPH_ATTR_sizes);
-  if (!check_open_dims(s, op, count)) return;
-  if (known) {
-    if (!read_sizes(s, op, count, numbers)) return;
-  } else {
-    if (count) try_loop(s, op, open, count, changes);
-    if (s->failed) return;
-    op = carry_sizes(s, op, open, count, changes, numbers);
+// What the next loop of the nest carries.
+static bool* next_changes(sizes_t* s) {
+  search_t* search = s->search;
+  if (search->count == search->capacity) {
+    uint32_t capacity = search->capacity ? 2 * search->capacity : 8;
+    bool** changes = ARENA_ARRAY(ir_context_arena(s->ctx), bool*, capacity);
+    if (search->count) memcpy(changes, search->changes, sizeof(*changes) * search->count);
+    search->changes = changes;
+    search->capacity = capacity;
   }
+  bool** changes = &search->changes[search->count++];
+  if (!*changes) *changes = ARENA_ARRAY(ir_context_arena(s->ctx), bool, MAX_OPEN);
+  return *changes;
+}
+
+// One loop of a nest, with what is known by now of the sizes that it carries.
+static ir_op_t* size_loop(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count, bool* changes) {
+  int64_t numbers[MAX_OPEN];
+  op = carry_sizes(s, op, open, count, changes, numbers);
   size_carried(s, op, numbers);
   visit_regions(s, op);
-  if (known || s->failed) return;
+  if (s->failed) return op;
+  if (s->search->trying) {
+    s->search->grew |= find_changes(s, op, open, count, changes);
+    return op;
+  }
   ir_op_t* yield = op->regions[1].first->last;
   for (uint32_t k = 0; k < count; ++k) {
     if (changes[k]) append_operand(s->ctx, yield, sizes_dim(s, ir_operand(yield, open[k].value), open[k].dim));
+  }
+  return op;
+}
+
+// A loop in another one. What was just found to change has a size of its own behind it, so that the loops around find
+// on the same copy what follows from that.
+static void size_inner_loop(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count) {
+  bool* changes = next_changes(s);
+  op = size_loop(s, op, open, count, changes);
+  s->b = ir_builder_before(s->ctx, op->next);
+  for (uint32_t k = 0; s->search->trying && !s->failed && k < count; ++k) {
+    ir_value_t *result = ir_result(op, open[k].value), **list = result->data;
+    ir_value_t** size = &list[dynamic_before(result->type, open[k].dim)];
+    if (changes[k] && (*size)->def != op) *size = numbered_dim(s, result, open[k].dim);
+  }
+}
+
+// A loop that is in no other: each copy of the nest is visited once, and all but the last find more that changes.
+static void search_nest(sizes_t* s, ir_op_t* op, const open_dim_t* open, uint32_t count) {
+  search_t search = {.trying = true, .grew = true};
+  s->search = &search;
+  while (search.grew && !s->failed) {
+    ir_op_t* copy = ir_op_clone(s->ctx, op, NULL);
+    ir_block_insert_before(op->parent, copy, op);
+    search.grew = false;
+    search.count = 0;
+    ir_op_erase(size_loop(s, copy, open, count, next_changes(s)));
+  }
+  search.trying = false;
+  search.count = 0;
+  if (!s->failed) size_loop(s, op, open, count, next_changes(s));
+  s->search = NULL;
+}
+
+static void visit_while(sizes_t* s, ir_op_t* op) {
+  open_dim_t open[MAX_OPEN];
+  int64_t numbers[MAX_OPEN];
+  uint32_t count = list_open_dims(op, open);
+  if (!check_open_dims(s, op, count)) return;
+  if (graph_attr(op, GRAPH_ATTR_sizes)) {
+    if (!read_sizes(s, op, count, numbers)) return;
+    size_carried(s, op, numbers);
+    visit_regions(s, op);
+  } else if (!count) {
+    visit_regions(s, op);
+  } else if (s->search) {
+    size_inner_loop(s, op, open, count);
+  } else {
+    search_nest(s, op, open, count);
   }
 }
 
@@ -671,12 +709,22 @@ static void visit_if(sizes_t* s, ir_op_t* op) {
   size_results(s, op, open, count, numbers);
 }
 
+// What a size is that is chosen by whether a number is negative (bounds count from the end then), where it never is.
+static ir_value_t* choose_natural(const ir_op_t* op) {
+  const ir_op_t* test = ir_is(op, GRAPH_select) ? ir_operand(op, 0)->def : NULL;
+  int64_t zero;
+  if (!test || !ir_is(test, GRAPH_lt) || ir_operand(test, 0)->type->kind != IR_TYPE_INDEX) return NULL;
+  if (!is_constant(ir_operand(test, 1), &zero) || zero) return NULL;
+  return graph_size_is_natural(represent(ir_operand(test, 0))) ? represent(ir_operand(op, 2)) : NULL;
+}
+
 // Index arithmetic of the program, numbered with the sizes'. True when the op is gone.
 static bool visit_index(sizes_t* s, ir_op_t* op) {
   if (op->result_count != 1 || op->results[0].type->kind != IR_TYPE_INDEX) return false;
-  ir_value_t *value = NULL, *x, *y;
+  ir_value_t *value = choose_natural(op), *x, *y;
   int fn = graph_scalar_fn(op);
-  if (graph_common_parts(ir_result(op, 0), &x, &y)) {
+  if (value) {
+  } else if (graph_common_parts(ir_result(op, 0), &x, &y)) {
     value = sizes_common(s, x, y);
   } else if (ir_is(op, GRAPH_CONSTANT)) {
     value = sizes_constant(s, graph_get_value(op)->integer);

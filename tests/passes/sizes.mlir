@@ -146,3 +146,58 @@ func.func @inside(%x: tensor<?xf32>, %n: tensor<index>, %flag: tensor<i1>) -> te
   %s = "graph.exp"(%r) : (tensor<?xf32>) -> tensor<?xf32>
   return %s : tensor<?xf32>
 }
+
+// What is left of (n + m) - m, of a bound that would count from the end if that were negative, and of a part of a table
+// that ends with the table.
+// CHECK-LABEL: @table
+// CHECK: %[[N:.+]] = "graph.dim"(%arg0)
+// CHECK-NOT: "graph.sub"
+// CHECK-NOT: "graph.select"
+// CHECK: %[[K:.+]] = "graph.min"(%[[N]], %{{.+}})
+// CHECK-NOT: "graph.assert"
+// CHECK: "graph.slice"(%arg2, %[[K]])
+func.func @table(%x: tensor<?xf32>, %y: tensor<?xf32>, %t: tensor<512xf32>) -> tensor<?xf32> {
+  %both = "graph.concat"(%x, %y) <{axis = 0 : i64}> : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %all = "graph.dim"(%both) <{index = 0 : i64}> : (tensor<?xf32>) -> index
+  %m = "graph.dim"(%y) <{index = 0 : i64}> : (tensor<?xf32>) -> index
+  %zero = "graph.constant"() <{value = 0 : index}> : () -> index
+  %rows = "graph.constant"() <{value = 512 : index}> : () -> index
+  %past = "graph.sub"(%all, %m) : (index, index) -> index
+  %negative = "graph.lt"(%past, %zero) : (index, index) -> i1
+  %wrapped = "graph.add"(%past, %rows) : (index, index) -> index
+  %at = "graph.select"(%negative, %wrapped, %past) : (i1, index, index) -> index
+  %end = "graph.min"(%at, %rows) : (index, index) -> index
+  %0 = "graph.slice"(%t, %end) <{offsets = array<i64: 0>, strides = array<i64: 1>}> : (tensor<512xf32>, index) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// Loops in loops: what the innermost makes longer is carried by all of them.
+// CHECK-LABEL: @nest
+// CHECK: "graph.while"({{.*}}) <{sizes = array<i64: 1>}>
+// CHECK: "graph.while"({{.*}}) <{sizes = array<i64: 1>}>
+// CHECK: "graph.while"({{.*}}) <{sizes = array<i64: 1>}>
+func.func @nest(%x: tensor<?xf32>, %y: tensor<2xf32>, %flag: tensor<i1>) -> tensor<?xf32> {
+  %r = "graph.while"(%x) ({
+  ^bb0(%v: tensor<?xf32>):
+    "graph.yield"(%flag) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%v: tensor<?xf32>):
+    %s = "graph.while"(%v) ({
+    ^bb0(%w: tensor<?xf32>):
+      "graph.yield"(%flag) : (tensor<i1>) -> ()
+    }, {
+    ^bb0(%w: tensor<?xf32>):
+      %t = "graph.while"(%w) ({
+      ^bb0(%u: tensor<?xf32>):
+        "graph.yield"(%flag) : (tensor<i1>) -> ()
+      }, {
+      ^bb0(%u: tensor<?xf32>):
+        %n = "graph.concat"(%u, %y) <{axis = 0 : i64}> : (tensor<?xf32>, tensor<2xf32>) -> tensor<?xf32>
+        "graph.yield"(%n) : (tensor<?xf32>) -> ()
+      }) : (tensor<?xf32>) -> tensor<?xf32>
+      "graph.yield"(%t) : (tensor<?xf32>) -> ()
+    }) : (tensor<?xf32>) -> tensor<?xf32>
+    "graph.yield"(%s) : (tensor<?xf32>) -> ()
+  }) : (tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}

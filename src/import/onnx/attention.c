@@ -134,7 +134,21 @@ static ir_value_t* position_bias(attention_t* a, ir_value_t* scores, bool* faile
   return bias->type->rank == 4 ? bias : onnx_broadcast_as(n, bias, scores, at);
 }
 
-// The mask (input 3), boolean or additive, broadcast to the scores. A shorter last dim is padded with "not allowed".
+// The mask with its last dim padded by "not allowed" to that of the scores, unless it is 1.
+static ir_value_t* pad_mask(onnx_node_t* n, ir_value_t* bias, ir_value_t* scores) {
+  onnx_dim_t dims[4], one = onnx_dim_of(1);
+  int32_t last = bias->type->rank - 1;
+  for (int32_t i = 0; i <= last; ++i) dims[i] = onnx_dim(n, bias, i);
+  onnx_dim_t own = dims[last], wanted = onnx_dim(n, scores, 3);
+  if (own.size == 1 || wanted.size == 1 || onnx_dim_meets(own, wanted)) return bias;
+  onnx_dim_t more = onnx_dim_max(n, onnx_dim_sub(n, wanted, own), onnx_dim_of(0));
+  dims[last] = onnx_dim_select(n, onnx_dim_test(n, SCALAR_eq, own, one), onnx_dim_of(0), more);
+  if (dims[last].size == 0) return bias;
+  ir_value_t* low = graph_scalar_constant(n->b, bias->type->element, -INFINITY);
+  return graph_concat(n->b, (ir_value_t*[]){bias, onnx_broadcast_to(n, low, last + 1, dims)}, 2, last);
+}
+
+// The mask (input 3), boolean or additive, broadcast to the scores.
 static ir_value_t* mask_bias(attention_t* a, ir_value_t* scores) {
   onnx_node_t* n = a->n;
   onnx_value_t mask = n->in[3];
@@ -143,13 +157,7 @@ static ir_value_t* mask_bias(attention_t* a, ir_value_t* scores) {
   int32_t rank = bias->type->rank;
   if (rank < 1 || rank > 4 || bias->type->element != scores->type->element)
     return onnx_error(n, "the mask does not fit"), NULL;
-  int64_t own = bias->type->dims[rank - 1], wanted = scores->type->dims[3];
-  if (own != IR_DYNAMIC && wanted != IR_DYNAMIC && own < wanted && own != 1) {
-    int64_t low[4] = {0}, high[4] = {0};
-    high[rank - 1] = wanted - own;
-    bias = graph_pad(n->b, bias, graph_scalar_constant(n->b, bias->type->element, -INFINITY), low, high, NULL, NULL);
-  }
-  return onnx_broadcast_onto(n, bias, scores);
+  return onnx_broadcast_onto(n, pad_mask(n, bias, scores), scores);
 }
 
 // Columns at or beyond each batch entry's number of keys (input 6) are not allowed.

@@ -90,11 +90,32 @@ static void yield_as(onnx_node_t* n, ir_block_t* block, onnx_values_t values, co
   *n->b = outside;
 }
 
+// What nothing uses has no type to agree on.
+static void drop_unused(onnx_node_t* n, ir_block_t* block, const onnx_values_t* results) {
+  ir_builder_t b = ir_builder_at_end(n->ctx, block);
+  b.loc = n->b->loc;
+  for (uint32_t i = 0; i < results->count && !n->lowering->inferring; ++i) {
+    if (n->lowering->source->results[i].uses) continue;
+    results->items[i] = onnx_value(graph_scalar_constant(&b, onnx_bool(n->ctx), 0), onnx_bool(n->ctx));
+  }
+}
+
+// What is asked for nothing but its elements, in order, is a vector of them.
+static void flatten_elements(onnx_node_t* n, ir_block_t* const* blocks, onnx_values_t* tensors, uint32_t i) {
+  ir_builder_t outside = *n->b;
+  for (uint32_t k = 0; k < 2; ++k) {
+    *n->b = ir_builder_at_end(n->ctx, blocks[k]);
+    n->b->loc = outside.loc;
+    tensors[k].items[i].v = onnx_flatten(n, tensors[k].items[i]);
+  }
+  *n->b = outside;
+}
+
 // The type of a result that has other types in the branches. Ranks may differ when both are one value, or when the
-// program declares which it is. NULL after a diagnostic.
+// program declares which it is, or asks for it. NULL after a diagnostic.
 static const ir_type_t* join_types(onnx_node_t* n, uint32_t i, const ir_type_t* a, const ir_type_t* b) {
   const ir_type_t* merged = onnx_merge_types(n->ctx, a, b);
-  int32_t declared = onnx_declared_rank(n, i);
+  int32_t declared = onnx_result_rank(n, i);
   if (declared >= 0 && onnx_is_str(n->op->results[i].type->element)) ++declared;
   if (merged) return merged;
   bool same = a->element == b->element;
@@ -110,12 +131,18 @@ static const ir_type_t* join_types(onnx_node_t* n, uint32_t i, const ir_type_t* 
 // The types of the tensors that the results are made of. NULL after a diagnostic.
 static const ir_type_t** join_branches(onnx_node_t* n, ir_block_t* const* blocks, onnx_values_t* results,
                                        onnx_values_t* tensors) {
+  for (uint32_t k = 0; k < 2; ++k) drop_unused(n, blocks[k], &results[k]);
   if (!flatten_branch(n, blocks[0], &results[0], &results[1], &tensors[0])) return NULL;
   if (!flatten_branch(n, blocks[1], &results[1], &results[0], &tensors[1])) return NULL;
   uint32_t count = tensors[0].count;
   const uint32_t* owners = find_owners(n, &results[0], count);
   const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count + 1);
   for (uint32_t i = 0; i < count; ++i) {
+    const ir_type_t *a = tensors[0].items[i].v->type, *b = tensors[1].items[i].v->type;
+    bool one = ir_type_count(a) == 1 && ir_type_count(b) == 1;
+    bool any = a->rank != b->rank && !one && a->element == b->element && !results[0].items[owners[i]].holder &&
+               onnx_declared_rank(n, owners[i]) < 0 && !onnx_asked_rank(n, owners[i]).matters;
+    if (any) flatten_elements(n, blocks, tensors, i);
     types[i] = join_types(n, owners[i], tensors[0].items[i].v->type, tensors[1].items[i].v->type);
     if (!types[i]) return NULL;
   }

@@ -20,6 +20,11 @@ bool onnx_dim_agrees(onnx_dim_t a, onnx_dim_t b) {
   return a.size != IR_DYNAMIC || lower_size_agrees(a.value, b.value);
 }
 
+bool onnx_dim_meets(onnx_dim_t a, onnx_dim_t b) {
+  if (a.size != b.size) return false;
+  return a.size != IR_DYNAMIC || lower_size_meets(a.value, b.value);
+}
+
 bool onnx_dim_is_constant(onnx_dim_t dim, int64_t* out) {
   if (dim.size == IR_DYNAMIC) return lower_size_constant(dim.value, out);
   return *out = dim.size, true;

@@ -111,8 +111,8 @@ bool onnx_lower_gather_nd(onnx_node_t* n) {
   int64_t batch = onnx_int(n, "batch_dims", 0), dims[2 * ONNX_MAX_RANK], sizes[ONNX_MAX_RANK], depth, by_ranks = -1;
   if (!check_indices(n, 1) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK) || !onnx_check_rank(n, 1, 1, ONNX_MAX_RANK))
     return false;
-  if (onnx_declared_rank(n, 0) >= 0) {
-    by_ranks = (int64_t)x->type->rank + indices->type->rank - 1 - batch - onnx_declared_rank(n, 0);
+  if (onnx_result_rank(n, 0) >= 0) {
+    by_ranks = (int64_t)x->type->rank + indices->type->rank - 1 - batch - onnx_result_rank(n, 0);
   }
   if (!read_depth(n, by_ranks, &indices, &depth)) return false;
   const ir_type_t *xt = x->type, *it = indices->type;

@@ -245,7 +245,7 @@ bool onnx_lower_affine_grid(onnx_node_t* n) {
   ir_value_t* parts[MAX_SPATIAL + 1];
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 3, 3)) return false;
   int64_t count = ir_type_count(n->in[1].v->type), rows = onnx_dim_size(n->in[0], 1);
-  if (count == IR_DYNAMIC) count = rows != IR_DYNAMIC ? 2 + rows : onnx_declared_rank(n, 0);
+  if (count == IR_DYNAMIC) count = rows != IR_DYNAMIC ? 2 + rows : onnx_result_rank(n, 0);
   if (count < 0) return onnx_unsupported(n, "declare the result's shape in the model, or give input 1 a shape");
   if (count < 4 || count > 2 + MAX_SPATIAL) return onnx_error(n, "theta does not fit the size");
   int32_t spatial = (int32_t)count - 2;

@@ -40,7 +40,7 @@ static bool in_range(onnx_node_t* n, onnx_dim_t size) {
 static bool count_spatial(onnx_node_t* n, uint32_t* out) {
   int64_t count = IR_DYNAMIC;
   for (uint32_t i = 1; i < 3 && count == IR_DYNAMIC; ++i) count = ir_type_count(n->in[i].v->type);
-  if (count == IR_DYNAMIC) count = (int64_t)onnx_declared_rank(n, 0) - 2;
+  if (count == IR_DYNAMIC) count = (int64_t)onnx_result_rank(n, 0) - 2;
   if (count == -3) return onnx_unsupported(n, "declare the result's shape in the model, or give inputs 1 and 2 shapes");
   *out = (uint32_t)count;
   return (count > 0 && count <= GRAPH_MAX_SPATIAL) || onnx_error(n, "needs 1 to %d spatial sizes", GRAPH_MAX_SPATIAL);

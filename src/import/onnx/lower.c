@@ -171,7 +171,11 @@ static bool lower_upgraded(onnx_lowering_t* l, ir_op_t* op) {
 }
 
 static bool lower_operator(onnx_lowering_t* l, ir_op_t* op) {
-  return onnx_needs_upgrade(op, l->opset, ONNX_NEWEST_OPSET) ? lower_upgraded(l, op) : lower_newest(l, op);
+  ir_op_t* outer = l->source;
+  l->source = op;
+  bool lowered = onnx_needs_upgrade(op, l->opset, ONNX_NEWEST_OPSET) ? lower_upgraded(l, op) : lower_newest(l, op);
+  l->source = outer;
+  return lowered;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -63,6 +63,7 @@ struct onnx_lowering_t {
   bool unsupported;     // set when a handler said so
   uint32_t tentative;   // inferring in subgraphs: a branch that is never taken may hold what can never work
   uint32_t depth;       // of regions
+  ir_op_t* source;      // the op at work as the program has it
   uint32_t op_count;    // lowered so far
 };
 
@@ -198,6 +199,7 @@ ir_value_t* onnx_prefix(onnx_node_t* n, ir_value_t* x, int64_t axis, onnx_dim_t 
 onnx_dim_t onnx_dim_of(int64_t size);
 bool onnx_dim_same(onnx_dim_t a, onnx_dim_t b);    // surely equal
 bool onnx_dim_agrees(onnx_dim_t a, onnx_dim_t b);  // or the model says so (import/lowering_size.h)
+bool onnx_dim_meets(onnx_dim_t a, onnx_dim_t b);   // or they do not broadcast (there)
 bool onnx_dim_is_constant(onnx_dim_t dim, int64_t* out);
 onnx_dim_t onnx_dim_binary(onnx_node_t* n, scalar_fn_t fn, onnx_dim_t a, onnx_dim_t b);
 onnx_dim_t onnx_dim_mul(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);

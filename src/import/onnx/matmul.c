@@ -11,7 +11,7 @@ static ir_value_t* broadcast_batch(onnx_node_t* n, ir_value_t* x, int32_t batch_
   for (int32_t i = 0; i < batch_rank; ++i) {
     int32_t own = i - (batch_rank + 2 - rank);
     onnx_dim_t size = own < 0 ? onnx_dim_of(1) : onnx_dim(n, x, own);
-    bool agrees = onnx_dim_agrees(size, batch[i]);
+    bool agrees = onnx_dim_meets(size, batch[i]);
     dims[i] = agrees ? size : batch[i];
     same &= agrees;
   }
@@ -25,7 +25,7 @@ static bool merge_dims(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b, onnx_dim_t* o
   if (known && a.size != b.size && a.size != 1 && b.size != 1) {
     return onnx_error(n, "batch sizes %lld and %lld do not broadcast", (long long)a.size, (long long)b.size);
   }
-  return *out = onnx_dim_agrees(a, b) ? a : onnx_dim_common(n, a, b), true;
+  return *out = onnx_dim_meets(a, b) ? a : onnx_dim_common(n, a, b), true;
 }
 
 static bool batch_dims(onnx_node_t* n, ir_value_t* a, ir_value_t* b, int32_t rank, onnx_dim_t* out) {

@@ -209,7 +209,7 @@ bool onnx_dims_up_to(onnx_node_t* n, uint32_t i, uint32_t count, int64_t fill, o
 }
 
 bool onnx_shape_input(onnx_node_t* n, uint32_t i, onnx_dim_t* dims, uint32_t* count) {
-  const int32_t rank = onnx_declared_rank(n, 0);
+  const int32_t rank = onnx_result_rank(n, 0);
   if (!has_open_length(n, i)) return onnx_dims_input(n, i, dims, ONNX_MAX_RANK, count);
   if (rank < 0 || rank > ONNX_MAX_RANK) {
     return onnx_unsupported(
@@ -289,8 +289,8 @@ bool onnx_unflagged_dims(onnx_node_t* n, ir_value_t* x, const onnx_axes_t* axes,
     }
     before = onnx_dim_add(n, before, next);
   }
-  return onnx_require(n, onnx_dim_test(n, SCALAR_eq, before, onnx_dim_of(count)), "the result must have rank %d",
-                      count);
+  return onnx_require(n, onnx_dim_test(n, SCALAR_eq, before, onnx_dim_of(count)),
+                      "the result must have rank %d, or the model declare another", count);
 }
 
 bool onnx_axes_unknown(onnx_node_t* n) {

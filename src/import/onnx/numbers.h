@@ -63,6 +63,15 @@ bool onnx_unflagged_dims(onnx_node_t* n, ir_value_t* x, const onnx_axes_t* axes,
 bool onnx_axes_unknown(onnx_node_t* n);
 // The rank that the program declares for result i, -1 when it does not.
 int32_t onnx_declared_rank(const onnx_node_t* n, uint32_t i);
+// Else what is done with the result tells (ranks.c): the rank that an operator asks for, -1 when none does, and whether
+// it makes a difference at all.
+typedef struct onnx_asked_t {
+  int32_t rank;
+  bool matters;
+} onnx_asked_t;
+onnx_asked_t onnx_asked_rank(onnx_node_t* n, uint32_t i);
+// The one or the other, -1 for neither.
+int32_t onnx_result_rank(onnx_node_t* n, uint32_t i);
 
 // x seen as [before, the axis, behind] for an axis known at run time only, and its last `kept` dims as they are.
 ir_value_t* onnx_around_axis(onnx_node_t* n, ir_value_t* x, onnx_dim_t axis, int32_t kept);

@@ -23,7 +23,7 @@ static bool split_axes(onnx_node_t* n, onnx_axes_t* given, axes_t* out) {
   for (int32_t i = 0; i < rank; ++i) none = onnx_dim_select(n, given->flags[i], onnx_dim_of(0), none);
   none = onnx_dim_test(n, SCALAR_ne, none, onnx_dim_of(0));
   out->split = true;
-  out->rank = keep ? rank : counted ? rank - (int32_t)given->count : onnx_declared_rank(n, 0);
+  out->rank = keep ? rank : counted ? rank - (int32_t)given->count : onnx_result_rank(n, 0);
   if (out->rank < 0) return onnx_unsupported(n, "the number of axes, or the rank of the result, must be known");
   for (int32_t i = 0; i < rank; ++i) {
     onnx_dim_t size = onnx_dim(n, x, i);

@@ -2,26 +2,40 @@
 #include <string.h>
 
 #include "import/onnx/loops.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
-enum { MAX_BATCH = 256 };
+enum { MAX_VALUES = 64 };  // that go in, and that come out
 
 typedef struct scan_t {
   uint32_t states, inputs, outputs;
-  int64_t input_axes[64], output_axes[64], input_directions[64], output_directions[64];
+  int64_t input_axes[MAX_VALUES], output_axes[MAX_VALUES], input_directions[MAX_VALUES], output_directions[MAX_VALUES];
   onnx_dim_t length;
 } scan_t;
 
 typedef struct scan_ends_t {
-  ir_value_t *length, *initial[128], *next[128];
-  onnx_growing_t growing[64];  // `element` NULL for what does not grow
+  ir_value_t *length, *initial[2 * MAX_VALUES], *next[2 * MAX_VALUES];
+  onnx_growing_t growing[MAX_VALUES];  // `element` NULL for what does not grow
 } scan_ends_t;
+
+// How many rounds there are: the scanned inputs agree in that.
+static bool read_length(onnx_node_t* n, scan_t* s) {
+  for (uint32_t i = 0; i < s->inputs; ++i) {
+    onnx_value_t x = n->in[s->states + i];
+    if (!onnx_check_axis(n, &s->input_axes[i], onnx_rank(x))) return false;
+    onnx_dim_t length = onnx_dim(n, x.v, (int32_t)s->input_axes[i]);
+    onnx_dim_t same = i ? onnx_dim_test(n, SCALAR_eq, length, s->length) : onnx_dim_of(1);
+    if (!onnx_require(n, same, "the scanned inputs differ in length")) return false;
+    if (i == 0 || onnx_dim_known(length)) s->length = length;
+  }
+  return true;
+}
 
 static bool read_scan(onnx_node_t* n, scan_t* s) {
   int64_t inputs = onnx_int(n, "num_scan_inputs", 0);
   uint32_t counts[4];
   memset(s, 0, sizeof(*s));
-  if (inputs < 1 || inputs > n->in_count || n->in_count > 64 || n->out_count > 64)
+  if (inputs < 1 || inputs > n->in_count || n->in_count > MAX_VALUES || n->out_count > MAX_VALUES)
     return onnx_error(n, "num_scan_inputs is out of range");
   s->inputs = (uint32_t)inputs;
   s->states = n->in_count - s->inputs;
@@ -35,16 +49,8 @@ static bool read_scan(onnx_node_t* n, scan_t* s) {
   }
   for (uint32_t i = 0; i < n->in_count; ++i) {
     if (!n->in[i].v) return onnx_error(n, "input %u is left out", i);
-    if (i < s->states) continue;
-    int64_t* axis = &s->input_axes[i - s->states];
-    if (!onnx_check_axis(n, axis, onnx_rank(n->in[i]))) return false;
-    onnx_dim_t length = onnx_dim(n, n->in[i].v, (int32_t)*axis);
-    if (i > s->states && length.size != s->length.size && length.size != IR_DYNAMIC && s->length.size != IR_DYNAMIC) {
-      return onnx_error(n, "the scanned inputs differ in length");
-    }
-    if (i == s->states || length.size != IR_DYNAMIC) s->length = length;
   }
-  return true;
+  return read_length(n, s);
 }
 
 // The step number, or its mirror image for a reversed direction.
@@ -116,63 +122,56 @@ static bool take_outputs(onnx_node_t* n, const scan_t* s, ir_op_t* op, const onn
   return true;
 }
 
-static bool lower_scan(onnx_node_t* n) {
-  scan_t s;
+static bool lower_scan(onnx_node_t* n);
+
+// What a round makes of `args`: the node's body, or for a batch the scan of one entry.
+static bool lower_round(onnx_node_t* n, onnx_value_t* args, bool batch, onnx_values_t* results) {
+  if (!batch) {
+    ir_block_t* block = onnx_region_block(n, 0, 1);
+    if (!block || !onnx_lower_block(n->lowering, block, (onnx_values_t){args, n->in_count}, results)) return false;
+    return results->count == n->out_count || onnx_error(n, "the body gives %u results", results->count);
+  }
+  onnx_node_t entry = *n;
+  *results = (onnx_values_t){ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, n->out_count + 1), n->out_count};
+  entry.in = args, entry.out = results->items;
+  return lower_scan(&entry);
+}
+
+static bool run_scan(onnx_node_t* n, scan_t* s, bool batch) {
   onnx_loop_t loop;
-  const ir_type_t* types[64];
-  onnx_value_t args[64];
+  const ir_type_t* types[MAX_VALUES];
+  onnx_value_t args[MAX_VALUES];
   onnx_values_t results;
   scan_ends_t ends = {0};
-  ir_block_t* block = onnx_region_block(n, 0, 1);
-  if (!block || !read_scan(n, &s)) return false;
-  ends.length = onnx_dim_tensor(n, s.length, 0);
-  for (uint32_t i = 0; i < s.states; ++i) types[i] = (ends.initial[i] = n->in[i].v)->type;
-  onnx_loop_begin(&loop, n, types, s.states);
-  for (uint32_t i = 0; i < s.states; ++i) args[i] = onnx_value(loop.body->args[1 + i], n->in[i].element);
-  for (uint32_t i = 0; i < s.inputs; ++i) {
-    ir_value_t* at = step_at(n, loop.body->args[0], ends.length, s.input_directions[i]);
-    const onnx_value_t* x = &n->in[s.states + i];
-    args[s.states + i] = onnx_value(onnx_element(n, x->v, s.input_axes[i], at), x->element);
+  ends.length = onnx_dim_tensor(n, s->length, 0);
+  for (uint32_t i = 0; i < s->states; ++i) types[i] = (ends.initial[i] = n->in[i].v)->type;
+  onnx_loop_begin(&loop, n, types, s->states);
+  for (uint32_t i = 0; i < s->states; ++i) args[i] = onnx_value(loop.body->args[1 + i], n->in[i].element);
+  for (uint32_t i = 0; i < s->inputs; ++i) {
+    ir_value_t* at = step_at(n, loop.body->args[0], ends.length, s->input_directions[i]);
+    const onnx_value_t* x = &n->in[s->states + i];
+    args[s->states + i] = onnx_value(onnx_element(n, x->v, s->input_axes[i], at), x->element);
   }
-  bool fine = onnx_lower_block(n->lowering, block, (onnx_values_t){args, n->in_count}, &results);
-  if (fine && results.count != n->out_count) fine = onnx_error(n, "the body gives %u results", results.count);
-  if (!fine || !end_step(n, &s, &loop, &results, &ends)) return onnx_loop_drop(&loop), false;
+  bool fine = lower_round(n, args, batch, &results);
+  if (!fine || !end_step(n, s, &loop, &results, &ends)) return onnx_loop_drop(&loop), false;
   ir_op_t* op = onnx_loop_end(&loop, ends.initial, ends.next, ends.length, -1);
-  return take_outputs(n, &s, op, &results, &ends);
+  return take_outputs(n, s, op, &results, &ends);
 }
 
-// x with a dimension of size 1 before all others.
-static ir_value_t* in_front(onnx_node_t* n, ir_value_t* x) {
-  int64_t at[ONNX_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) at[i] = i + 1;
-  return onnx_spread(n, x, x->type->rank + 1, at);
+static bool lower_scan(onnx_node_t* n) {
+  scan_t s;
+  return read_scan(n, &s) && run_scan(n, &s, false);
 }
 
-// Opset 8 has a batch in front of every value; the body knows nothing of it and runs for each entry.
+// Opset 8 has a batch in front of every value: a scan along that, without states, of scans.
 static bool scan_batch(onnx_node_t* n) {
-  arena_t* arena = ir_context_arena(n->ctx);
-  int64_t batch = n->in_count && n->in[0].v && onnx_rank(n->in[0]) ? onnx_dim_size(n->in[0], 0) : IR_DYNAMIC;
-  if (batch == IR_DYNAMIC || batch < 1 || batch > MAX_BATCH) {
-    return onnx_unsupported(n, "a batch of static size from 1 to %d is needed", MAX_BATCH);
+  scan_t s = {.inputs = n->in_count, .outputs = n->out_count};
+  if (n->in_count > MAX_VALUES || n->out_count > MAX_VALUES)
+    return onnx_error(n, "more than %d operands or results", MAX_VALUES);
+  for (uint32_t i = 0; i < n->in_count; ++i) {
+    if (!n->in[i].v || !onnx_rank(n->in[i])) return onnx_error(n, "input %u must have the batch in front", i);
   }
-  ir_value_t** entries = ARENA_ARRAY(arena, ir_value_t*, (size_t)batch * n->out_count + 1);
-  onnx_value_t* in = ARENA_ARRAY(arena, onnx_value_t, n->in_count + 1);
-  onnx_node_t one = *n;
-  one.in = in;
-  for (int64_t b = 0; b < batch; ++b) {
-    for (uint32_t i = 0; i < n->in_count; ++i) {
-      bool fits = n->in[i].v && onnx_rank(n->in[i]) && onnx_dim_size(n->in[i], 0) == batch;
-      if (!fits) return onnx_error(n, "input %u must have the batch in front", i);
-      in[i] = onnx_value(onnx_entry(n, n->in[i].v, 0, b), n->in[i].element);
-    }
-    if (!lower_scan(&one)) return false;
-    if (onnx_rank(n->out[0]) >= ONNX_MAX_RANK) return onnx_error(n, "the rank is too high");
-    for (uint32_t i = 0; i < n->out_count; ++i) entries[i * batch + b] = in_front(n, n->out[i].v);
-  }
-  for (uint32_t i = 0; i < n->out_count; ++i) {
-    n->out[i].v = graph_concat(n->b, entries + i * batch, (uint32_t)batch, 0);
-  }
-  return true;
+  return read_length(n, &s) && run_scan(n, &s, true);
 }
 
 bool onnx_lower_scan(onnx_node_t* n) { return onnx_int(n, "batched", 0) ? scan_batch(n) : lower_scan(n); }

@@ -117,7 +117,7 @@ bool onnx_lower_sequence_at(onnx_node_t* n) {
   if (!read_place(n, 1, length, length, &place)) return false;
   if (!s.data && onnx_dim_known(place)) return onnx_give(n, s.items[place.size]);
   if (!onnx_sequence_flatten(n, &s)) return false;
-  if (s.rank < 0) s.rank = onnx_declared_rank(n, 0);
+  if (s.rank < 0) s.rank = onnx_result_rank(n, 0);
   return onnx_sequence_member(n, &s, place, &member) && onnx_give(n, member);
 }
 

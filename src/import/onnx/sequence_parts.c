@@ -244,7 +244,7 @@ bool onnx_lower_concat_from_sequence(onnx_node_t* n) {
   bool fresh = onnx_int(n, "new_axis", 0) != 0;
   int64_t axis = onnx_int(n, "axis", 0);
   if (!onnx_sequence_input(n, 0, &s)) return false;
-  if (s.data && s.rank < 0 && onnx_declared_rank(n, 0) >= fresh) s.rank = onnx_declared_rank(n, 0) - fresh;
+  if (s.data && s.rank < 0 && onnx_result_rank(n, 0) >= fresh) s.rank = onnx_result_rank(n, 0) - fresh;
   if (s.rank < 0 || s.rank + fresh > ONNX_MAX_RANK) return onnx_unsupported(n, "members must have one known rank");
   if (!onnx_check_axis(n, &axis, s.rank + fresh)) return false;
   if (s.data) return fresh ? stack_data(n, &s, axis) : join_data(n, &s, axis);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/onnx/holder.h"
 #include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/strings.h"
@@ -143,7 +144,8 @@ bool onnx_lower_flatten(onnx_node_t* n) {
 }
 
 // Without axes, what has size 1 goes. Where that is known at run time only, the result's rank is the declared one, or
-// what is left when all those sizes are others.
+// the one that is asked for, or what is left when all those sizes are others. False for the last when types are
+// inferred: it is no more than likely.
 static bool squeeze_ones(onnx_node_t* n, onnx_axes_t* axes, int32_t* rank) {
   ir_value_t* x = n->in[0].v;
   bool constant = true;
@@ -152,9 +154,16 @@ static bool squeeze_ones(onnx_node_t* n, onnx_axes_t* axes, int32_t* rank) {
     constant &= onnx_dim_known(axes->flags[i]);
     if (onnx_dim_known(axes->flags[i])) *rank -= axes->flags[i].size != 0;
   }
-  int32_t declared = onnx_declared_rank(n, 0);
-  if (!constant && declared >= 0 && declared < *rank) *rank = declared;
-  return true;
+  if (constant) return true;
+  int32_t wanted = onnx_result_rank(n, 0);
+  if (wanted >= 0 && wanted < *rank) *rank = wanted;
+  return wanted >= 0 || !n->lowering->inferring || !(n->lowering->unsupported = true);
+}
+
+// Whether nothing but the elements of the result is asked for, in order.
+static bool squeezes_to_any(onnx_node_t* n) {
+  bool open = !onnx_has(n, 1) && !ir_type_is_static(n->in[0].v->type);
+  return open && onnx_declared_rank(n, 0) < 0 && !onnx_asked_rank(n, 0).matters;
 }
 
 bool onnx_lower_squeeze(onnx_node_t* n) {
@@ -162,11 +171,12 @@ bool onnx_lower_squeeze(onnx_node_t* n) {
   onnx_axes_t axes = {.constant = true};
   onnx_dim_t dims[ONNX_MAX_RANK];
   int32_t rank = x->type->rank;
+  if (squeezes_to_any(n)) return give(n, onnx_flatten(n, n->in[0]));
   if (!onnx_has(n, 1)) {
     if (!squeeze_ones(n, &axes, &rank)) return false;
   } else {
     if (!onnx_axes_input(n, 1, rank, &axes)) return false;
-    rank = axes.count == IR_DYNAMIC ? onnx_declared_rank(n, 0) : rank - (int32_t)axes.count;
+    rank = axes.count == IR_DYNAMIC ? onnx_result_rank(n, 0) : rank - (int32_t)axes.count;
     if (rank < 0) return onnx_axes_unknown(n);
   }
   for (int32_t i = 0; i < x->type->rank; ++i) {
@@ -185,7 +195,7 @@ bool onnx_lower_unsqueeze(onnx_node_t* n) {
   onnx_axes_t axes;
   onnx_dim_t dims[ONNX_MAX_RANK], next = onnx_dim_of(0);
   int64_t count = ir_type_count(n->in[1].v->type), own = x->type->rank, rank = own + count;
-  if (count == IR_DYNAMIC) rank = onnx_declared_rank(n, 0);
+  if (count == IR_DYNAMIC) rank = onnx_result_rank(n, 0);
   if (rank < 0) return onnx_axes_unknown(n);
   if (rank > ONNX_MAX_RANK) return onnx_error(n, "the result's rank is above %d", ONNX_MAX_RANK);
   if (!onnx_axes_input(n, 1, (int32_t)rank, &axes)) return false;

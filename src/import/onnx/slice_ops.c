@@ -40,12 +40,18 @@ static onnx_range_t any_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim_
   return (onnx_range_t){start, onnx_dim_ceil_div(n, distance, onnx_dim_max(n, pace, one)), at->step};
 }
 
-// A bound of a dimension whose size, or which itself, is known at run time only. Bounds that are sizes count from the
-// start.
+// Of a size or what is computed from sizes: differences of them.
+static bool may_be_negative(const ir_value_t* x) {
+  return x->def && !ir_is(x->def, GRAPH_TO_SCALAR) && !graph_size_is_natural(x);
+}
+
+// A bound of a dimension whose size, or which itself, is known at run time only.
 static onnx_dim_t bound(onnx_node_t* n, onnx_dim_t at, onnx_dim_t size) {
-  if (!onnx_dim_known(at)) return at;
-  if (at.size < 0) return onnx_dim_max(n, onnx_dim_add(n, size, at), onnx_dim_of(0));
-  return at.size > INT32_MAX ? size : at.size == 0 ? at : onnx_dim_min(n, at, size);
+  onnx_dim_t zero = onnx_dim_of(0);
+  if (onnx_dim_known(at) && at.size < 0) return onnx_dim_max(n, onnx_dim_add(n, size, at), zero);
+  if (onnx_dim_known(at) && (at.size == 0 || at.size > INT32_MAX)) return at.size ? size : at;
+  if (!onnx_dim_known(at) && may_be_negative(at.value)) at = onnx_dim_max(n, onnx_dim_wrap(n, at, size), zero);
+  return onnx_dim_min(n, at, size);
 }
 
 static onnx_range_t find_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim_t size) {

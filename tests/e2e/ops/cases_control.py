@@ -172,3 +172,59 @@ graph_case("If-ranks", if_ranks, chosen("which", np.bool_), f32(3, 4), const([0]
     {"which": True}, {"which": False, "stops": "another rank than the program declares"}])
 graph_case("If-one-value", if_one_value, chosen("which", np.bool_), f32(4), const([2], np.int64), const([3], np.int64),
            sizes=BOTH)
+
+
+def if_any_rank(case_):
+    """A vector or a matrix, of which only the elements matter; and a result of each branch that nothing uses."""
+    then = helper.make_graph([helper.make_node("ReduceMax", ["x1"], ["a"], axes=[0], keepdims=0),
+                              helper.make_node("Shape", ["x1"], ["s"])], "then", [], [value("a", F, None), value("s", I, None)])
+    other = helper.make_graph([helper.make_node("Neg", ["x1"], ["b"]), helper.make_node("Exp", ["x1"], ["e"])],
+                              "else", [], [value("b", F, None), value("e", F, None)])
+    return [helper.make_node("If", ["x0"], ["v", "unused"], then_branch=then, else_branch=other),
+            helper.make_node("Relu", ["v"], ["w"]), helper.make_node("Reshape", ["w", "x2"], ["y0"], allowzero=1)]
+
+
+def if_asked_rank(case_):
+    """The branches differ in rank, and a transposition says which is meant."""
+    then = helper.make_graph([helper.make_node("ReduceMax", ["x1"], ["a"], axes=[0], keepdims=0)], "then", [], [value("a", F, None)])
+    other = helper.make_graph([helper.make_node("Neg", ["x1"], ["b"])], "else", [], [value("b", F, None)])
+    return [helper.make_node("If", ["x0"], ["v"], then_branch=then, else_branch=other),
+            helper.make_node("Transpose", ["v"], ["y0"], perm=[1, 0])]
+
+
+graph_case("If-any-rank", if_any_rank, chosen("which", np.bool_), f32(3, 4), const([-1, 2], np.int64),
+           sizes=BOTH)
+graph_case("If-asked-rank", if_asked_rank, chosen("which", np.bool_), f32(3, "n"), sizes=[
+    {"which": False, "n": 4}, {"which": True, "n": 4, "stops": "another rank than the program declares"}])
+
+
+def nested_growing(depth):
+    """Loops in loops, of which the innermost makes what all of them carry longer."""
+    def build(case_):
+        nodes = [helper.make_node("Concat", ["v0", "x2"], ["w0"], axis=0)]
+        for level in range(depth):
+            body = helper.make_graph(
+                [*nodes, helper.make_node("Identity", [f"keep_in{level}"], [f"keep{level}"])], f"body{level}",
+                [value(f"i{level}", I, []), value(f"keep_in{level}", B, []), value(f"v{level}", F, ["n"])],
+                [value(f"keep{level}", B, []), value(f"w{level}", F, ["m"])])
+            start, end = (f"v{level + 1}", f"w{level + 1}") if level + 1 < depth else ("x1", "y0")
+            nodes = [helper.make_node("Loop", ["x0", "", start], [end], body=body)]
+        return nodes
+
+    return build
+
+
+graph_case("Loop-growing-nested", nested_growing(14), chosen("rounds"), f32("n"), f32(2),
+           sizes=[{"rounds": 1, "n": 3}, {"rounds": 0, "n": 2}])
+
+
+def scan_entries(case_):
+    """A running sum of each entry of a batch, as opset 8 has it."""
+    nodes = [helper.make_node("Add", ["sum_in", "row"], ["sum"]), helper.make_node("Identity", ["sum"], ["out"])]
+    body = helper.make_graph(nodes, "body", [value("sum_in", F, ["k"]), value("row", F, ["k"])],
+                             [value("sum", F, ["k"]), value("out", F, ["k"])])
+    return [helper.make_node("Scan", ["", "x0", "x1"], ["y0", "y1"], body=body, num_scan_inputs=1, directions=[1])]
+
+
+graph_case("Scan-batch", scan_entries, f32("b", 4), f32("b", "n", 4), results=2, opset=8,
+           sizes=[{"b": 3, "n": 5}, {"b": 1, "n": 1}])

@@ -434,3 +434,45 @@ p = Softmax scores axis=-1
 y0 = Einsum p k equation='bhqk,bhkd->bqhd'
 """, f32("b", 6, "q", 4), f32("b", 2, "s", 4), tolerance=1e-4,
          sizes=[{"b": 1, "s": 1, "q": 1}, {"b": 2, "s": 7, "q": 3}, {"b": 1, "s": 33, "q": 8}])
+
+# Bounds of slices that are sizes of other tensors, within the dimension and behind its end; differences of sizes that
+# are negative count from the end.
+PARTS = [{"n": 3, "m": 5}, {"n": 9, "m": 5}, {"n": 4, "m": 1}, {"n": 2, "m": 0}]
+CUT = """
+shape = Shape x1
+n = Gather shape [0]
+front = Slice x0 [0] n [0]
+tail = Slice x0 n [99] [0]
+two = Sub n [7]
+end = Slice x0 two [99] [0]
+apart = Slice x0 [0] n [0] [2]
+all = Concat front tail end apart axis=0
+y0 = Mul all all
+"""
+exported("slice-sizes", CUT, f32("m", 3), f32("n"), sizes=PARTS)
+exported("slice-sizes-table", CUT, weights(6, 3), f32("n"), sizes=PARTS)
+exported("mask-table", """
+shape = Shape x0
+n = Gather shape [2]
+part = Slice x2 [0] n [3]
+rows = Slice part [0] n [2]
+t = Transpose x0 perm=[0,1,3,2]
+scores = MatMul x0 t
+masked = Add scores rows
+p = Softmax masked axis=-1
+y0 = MatMul p x1
+""", f32("b", 2, "s", 4), f32("b", 2, "s", 4), weights(1, 1, 8, 8), sizes=[
+    {"b": 1, "s": 3}, {"b": 2, "s": 8}, {"b": 1, "s": 9, "stops": "must be"}])
+exported("squeeze-open", """
+v = Squeeze x0
+w = Relu v
+y0 = Transpose w perm=[1,0]
+""", f32("a", "b", "c"), sizes=[{"a": 2, "b": 1, "c": 3}, {"a": 1, "b": 4, "c": 2},
+                               {"a": 2, "b": 2, "c": 2, "stops": "the result must have rank 2"}])
+exported("squeeze-elements", """
+v = Squeeze x0
+w = Mul v 2.0
+all = Reshape w [-1]
+sum = ReduceSum v keepdims=0
+y0 = Add all sum
+""", f32("a", "b"), sizes=[{"a": 2, "b": 1}, {"a": 1, "b": 1}, {"a": 3, "b": 2}])

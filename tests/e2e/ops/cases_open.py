@@ -4,7 +4,7 @@ sizes. One module must do for every list of sizes."""
 import numpy as np
 from onnx import TensorProto, helper
 
-from case import Random, case, chosen, const, f32, given, graph_case, i64, weights
+from case import Random, bools, case, chosen, const, f32, given, graph_case, i64, weights
 from cases_dynamic import dynamic
 
 WEIGHTS = [{"o": 6, "c": 4, "h": 3, "w": 3}, {"o": 1, "c": 1, "h": 1, "w": 2}, {"o": 17, "c": 3, "h": 2, "w": 5}]
@@ -112,6 +112,13 @@ dynamic("OneHot", "any-number", given([0, 2, -1], np.int64), vector("depth"), ch
         sizes=[dict(row, two=2, pair=[0, 5]) for row in lengths({"depth": [4]})])
 dynamic("DequantizeLinear", "any-number", byte(2, 3), f32("s", low=0.1, high=1), byte("s"), axis=1,
         sizes=[{"s": 3}, {"s": 1}])
+
+# Masks shorter than the keys: what they do not say is not allowed.
+SHORT = [{"t": 6, "m": 4}, {"t": 6, "m": 6}, {"t": 9, "m": 2}, {"t": 4, "m": 6, "stops": "must be 1 or"}]
+QKV = f32(1, 2, 3, 4), f32(1, 2, "t", 4), f32(1, 2, "t", 4)
+dynamic("Attention", "short-mask", *QKV, f32(3, "m"), opset=24, reference=True, tolerance=1e-4, sizes=SHORT)
+dynamic("Attention", "short-flags", *QKV, bools(2, 3, "m"), opset=24, is_causal=1, reference=True, tolerance=1e-4,
+        sizes=SHORT[:3])
 
 LETTERS = "abcdefghijklmnopqrst"
 dynamic("Einsum", "many", *[f32("n") for _ in LETTERS], equation=",".join("i" * len(LETTERS)) + "->i", sizes=[{"n": 3}])
