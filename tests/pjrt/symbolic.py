@@ -5,11 +5,9 @@ Each program of symbolic_programs.py is exported once, compiled for the CPU (one
 say, and called.
 """
 
-import argparse
 import concurrent.futures
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -21,15 +19,12 @@ from jax import export  # noqa: E402
 
 from symbolic_programs import PROGRAMS  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import runner  # noqa: E402
+
 LOCAL = "--iree-hal-target-device=local"
 BACKENDS = "--iree-hal-local-target-device-backends="
-
-
-def call(command):
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False)
-    lines = done.stderr.strip().splitlines() or [""]
-    errors = [line for line in lines if "error:" in line] or lines[-1:]
-    return f"{pathlib.Path(command[0]).name}, exit {done.returncode}: {errors[0][:400]}" if done.returncode else None
+SECONDS = 300  # that a command may take
 
 
 def difference(number, found, wanted, tolerance):
@@ -51,15 +46,13 @@ def run_program(job):
         path = pathlib.Path(folder)
         (path / "program.mlirbc").write_bytes(program)
         target = options.flag or [LOCAL, BACKENDS + backend]
-        problem = call([f"{options.tools}/iree-compile", "--iree-input-type=stablehlo", *target, path / "program.mlirbc",
-                        "-o", path / "module.vmfb"])
+        problem = runner.compile_program(options, ["--iree-input-type=stablehlo", *target], path / "program.mlirbc",
+                                           path / "module.vmfb", SECONDS)
         for i, x in enumerate(args):
             np.save(path / f"in{i}.npy", x)
-        problem = problem or call(
-            [*options.launcher.split(), f"{options.tools}/iree-run-module", f"--device={options.device}",
-             f"--module={path}/module.vmfb", "--function=main",
-             *(f"--input=@{path}/in{i}.npy" for i in range(len(args))),
-             *(f"--output=@{path}/out{i}.npy" for i in range(len(wanted)))])
+        arguments = [*(f"--input=@{path}/in{i}.npy" for i in range(len(args))),
+                     *(f"--output=@{path}/out{i}.npy" for i in range(len(wanted)))]
+        problem = problem or runner.run_module(options, path / "module.vmfb", "main", arguments, SECONDS)
         for i, x in enumerate(wanted):
             problem = problem or difference(i, np.load(path / f"out{i}.npy"), x, tolerance)
         return f"{name} ({backend})", problem
@@ -68,7 +61,7 @@ def run_program(job):
 def jobs(options):
     """What to run: what JAX gives for the arguments, and the same program for arguments of any size."""
     for number, (area, name, function, shapes, args, tolerance, bounds) in enumerate(PROGRAMS):
-        if number % options.every or (options.only and not any(text in f"{area}.{name}" for text in options.only)):
+        if number % options.every or not runner.is_wanted(f"{area}.{name}", options):
             continue
         jitted = jax.jit(function)
         exported = export.export(jitted)(*export.symbolic_args_specs(args, shapes, constraints=bounds))
@@ -81,24 +74,12 @@ def jobs(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tools", required=True, help="folder of iree-compile and iree-run-module")
-    parser.add_argument("--only", action="append", default=[], help="only programs whose name has this text")
+    parser = runner.options_of(__doc__)
     parser.add_argument("--every", type=int, default=1, help="only every n-th program")
     parser.add_argument("--vmvx", type=int, default=1, help="one in so many is compiled for vmvx too")
-    parser.add_argument("--flag", action="append", help="iree-compile's target, instead of the CPU; repeatable")
-    parser.add_argument("--device", default="local-sync")
-    parser.add_argument("--launcher", default="", help="command to put before iree-run-module")
-    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     options = parser.parse_args()
-    count = failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for name, problem in pool.map(run_program, jobs(options)):
-            count, failed = count + 1, failed + (problem is not None)
-            if problem:
-                print(f"FAILED {name}: {problem}", flush=True)
-    print(f"{count - failed} passed, {failed} failed")
-    return failed != 0
+        return runner.report(pool.map(run_program, jobs(options)))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 // iree_linalg_ext.attention and online_attention, whose dimensions are named by loops:
 //
 //   attention         softmax(body(scale Q K + mask)) V
-//   online_attention  one step of that over a part of the keys, in base 2. Of S = log2(e) body(scale Q K + mask), and
-//   of
+//   online_attention  one step of that over a part of the keys, in base 2. Of S = log2(e) body(scale Q K + mask) and
 //                     the outs A, M, s that earlier steps gave: M' = max(M, max S), f = 2^(M - M'), P = 2^(S - M');
 //                     results f A + P V, M' and f s + sum P.
 //
@@ -11,8 +10,6 @@
 #include <string.h>
 
 #include "import/linalg/ops.h"
-
-enum { MAX_ROLES = GRAPH_MAX_RANK + 1 };
 
 // Loops of an operand as letters.
 static bool read_roles(lower_op_t* n, const ir_attr_t* attr, char* out) {
@@ -23,14 +20,13 @@ static bool read_roles(lower_op_t* n, const ir_attr_t* attr, char* out) {
   if (!map.affine || !map.is_projected) return lower_unsupported(n, "indexing maps of single loops are");
   for (uint32_t i = 0; i < map.count; ++i) {
     if (map.terms[i].loop[0] < 0 || map.terms[i].loop[0] >= 26) return lower_unsupported(n, "maps of loops are");
-    out[i] = (char)('a' + map.terms[i].loop[0]);
   }
-  out[map.count] = 0;
+  roles_from_map(&map, out);
   return true;
 }
 
 // The scores' dimensions: those of the result that Q or K has, then those of K that V sums over.
-static void score_roles(char (*roles)[MAX_ROLES], const char* result, char* out) {
+static void score_roles(char (*roles)[LOOPS_MAX_ROLES], const char* result, char* out) {
   uint32_t count = 0;
   for (const char* c = result; *c; ++c) {
     if (strchr(roles[0], *c) || strchr(roles[1], *c)) out[count++] = *c;
@@ -42,7 +38,8 @@ static void score_roles(char (*roles)[MAX_ROLES], const char* result, char* out)
 }
 
 // Zeros with the dimensions that `roles` names, each from an operand that has it.
-static ir_value_t* zeros_like(lower_op_t* n, char (*names)[MAX_ROLES], const char* roles, const ir_type_t* element) {
+static ir_value_t* zeros_like(lower_op_t* n, char (*names)[LOOPS_MAX_ROLES], const char* roles,
+                              const ir_type_t* element) {
   int64_t dims[GRAPH_MAX_RANK];
   ir_value_t* dynamic[GRAPH_MAX_RANK];
   uint32_t count = 0, rank = 0;
@@ -61,20 +58,11 @@ static ir_value_t* zeros_like(lower_op_t* n, char (*names)[MAX_ROLES], const cha
 
 // A mask with the scores' dimensions: numbers to add, or flags of what may be seen.
 static ir_value_t* add_mask(lower_op_t* n, ir_value_t* scores, const char* roles, ir_value_t* mask, const char* names) {
-  int64_t dims[GRAPH_MAX_RANK], perm[GRAPH_MAX_RANK];
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  uint32_t count = 0;
   if (!ir_type_is_tensor(mask->type) || strlen(names) != (size_t)mask->type->rank) {
     return lower_error(n, "has a mask that does not fit its map"), NULL;
   }
-  for (uint32_t i = 0; roles[i]; ++i) {
-    const char* at = strchr(names, roles[i]);
-    if (at) perm[count] = at - names, dims[count++] = i;
-  }
-  if (count != strlen(names)) return lower_unsupported(n, "a mask of the scores' dimensions is"), NULL;
-  lower_dynamic_dims(n->b, scores, scores->type, dynamic);
-  const ir_type_t* type = ir_type_with_element(n->ctx, scores->type, mask->type->element);
-  mask = graph_broadcast(n->b, graph_transpose(n->b, mask, perm), type, dims, dynamic);
+  mask = roles_spread(n, mask, names, scores, roles);
+  if (!mask) return lower_unsupported(n, "a mask of the scores' dimensions is"), NULL;
   if (lower_is_bool(mask->type)) {
     return graph_select(n->b, mask, scores, lower_number_like(n, scores, -__builtin_inf()));
   }
@@ -98,7 +86,7 @@ static ir_value_t* softmax(lower_op_t* n, ir_value_t* x, uint32_t count) {
 // What both ops have: which loops each operand has, the scores' loops, and how many of those, the last ones, are keys.
 typedef struct attention_t {
   ext_sides_t sides;
-  char roles[8][MAX_ROLES], scores[2 * MAX_ROLES];
+  char roles[8][LOOPS_MAX_ROLES], scores[2 * LOOPS_MAX_ROLES];
   const char* result;  // of the first out
   uint32_t keys;
 } attention_t;
@@ -161,20 +149,11 @@ bool ext_attention(lower_op_t* n) {
   return y && lower_return(n, y);
 }
 
-// A value of the loops `from` in the shape of `like`, which has the loops `to` and all of `from` among them.
+// A maximum or a sum of the loops `from` in the shape of `like`, which has the loops `to`. NULL after a diagnostic.
 static ir_value_t* spread(lower_op_t* n, ir_value_t* v, const char* from, ir_value_t* like, const char* to) {
-  int64_t dims[GRAPH_MAX_RANK], perm[GRAPH_MAX_RANK];
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  uint32_t count = 0;
-  for (uint32_t i = 0; to[i]; ++i) {
-    const char* at = strchr(from, to[i]);
-    if (at) perm[count] = at - from, dims[count++] = i;
-  }
-  if (count != strlen(from))
-    return lower_error(n, "has a maximum or a sum with a loop that the scores do not have"), NULL;
-  lower_dynamic_dims(n->b, like, like->type, dynamic);
-  const ir_type_t* type = ir_type_with_element(n->ctx, like->type, v->type->element);
-  return graph_broadcast(n->b, graph_transpose(n->b, v, perm), type, dims, dynamic);
+  v = roles_spread(n, v, from, like, to);
+  if (!v) lower_error(n, "has a maximum or a sum with a loop that the scores do not have");
+  return v;
 }
 
 // Of the scores, along their keys, as an out of the loops `to` and that element type has it.

@@ -1,55 +1,31 @@
 // iree_linalg_ext.exp_reduction: sums of 2^(x - max x), with what there was before scaled to the new maximum.
 //
-//   M = max(M0, max x)    outs named by exp_reduced_operands: s = s0 * 2^(M0 - M)    then the body on 2^(x - M), M, s,
-//   without M
+//   M = max(M0, max x)
+//   outs named by exp_reduced_operands: s = s0 * 2^(M0 - M)
+//   then the body on 2^(x - M), M, s, without M
 #include <string.h>
 
 #include "import/linalg/ops.h"
 
-// Position of a loop in a map, or -1.
-static int64_t place_of(const loop_map_t* map, int32_t loop) {
-  for (uint32_t i = 0; i < map->count; ++i) {
-    if (map->terms[i].loop[0] == loop) return i;
-  }
-  return -1;
-}
-
-// A value at `map` with the dims of `like`, whose map `wide` has all its loops.
-static ir_value_t* spread(lower_op_t* n, ir_value_t* v, const loop_map_t* map, ir_value_t* like,
-                          const loop_map_t* wide) {
+// The largest of the start and of x (loops `wide`) along the loops that the start does not have.
+static ir_value_t* largest(lower_op_t* n, ir_value_t* x, const char* wide, ir_value_t* start, const char* loops) {
   int64_t dims[GRAPH_MAX_RANK], perm[GRAPH_MAX_RANK];
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < wide->count; ++i) {
-    int64_t place = place_of(map, wide->terms[i].loop[0]);
-    if (place < 0) continue;
-    perm[count] = place;
-    dims[count++] = i;
-  }
-  if (count != map->count) return lower_unsupported(n, "outs of the loops that their operands have are"), NULL;
-  lower_dynamic_dims(n->b, like, like->type, dynamic);
-  return graph_broadcast(n->b, graph_transpose(n->b, v, perm),
-                         ir_type_with_element(n->ctx, like->type, v->type->element), dims, dynamic);
-}
-
-// The largest of the start and of x along the loops that the start does not have.
-static ir_value_t* largest(lower_op_t* n, ir_value_t* x, const loop_map_t* wide, ir_value_t* start,
-                           const loop_map_t* map) {
-  int64_t dims[GRAPH_MAX_RANK], kept[GRAPH_MAX_RANK], perm[GRAPH_MAX_RANK];
+  char kept[LOOPS_MAX_ROLES] = "";
   uint32_t count = 0, kept_count = 0;
-  for (uint32_t i = 0; i < wide->count; ++i) {
-    bool stays = place_of(map, wide->terms[i].loop[0]) >= 0;
-    if (stays) kept[kept_count++] = wide->terms[i].loop[0];
-    if (!stays) dims[count++] = i;
+  for (uint32_t i = 0; wide[i]; ++i) {
+    if (strchr(loops, wide[i])) kept[kept_count++] = wide[i];
+    if (!strchr(loops, wide[i])) dims[count++] = i;
   }
-  if (kept_count != map->count) return lower_unsupported(n, "a maximum over loops of its operand is"), NULL;
-  for (uint32_t i = 0; i < map->count; ++i) {
-    for (uint32_t k = 0; k < kept_count; ++k) {
-      if (kept[k] == map->terms[i].loop[0]) perm[i] = k;
-    }
-  }
+  if (kept_count != strlen(loops)) return lower_unsupported(n, "a maximum over loops of its operand is"), NULL;
+  for (uint32_t i = 0; i < kept_count; ++i) perm[i] = strchr(kept, loops[i]) - kept;
   x = graph_transpose(n->b, graph_reduce(n->b, x, dims, count, "max"), perm);
   return graph_binary(n->b, SCALAR_max, start, x);
+}
+
+static ir_value_t* spread(lower_op_t* n, ir_value_t* v, const char* loops, ir_value_t* like, const char* wide) {
+  v = roles_spread(n, v, loops, like, wide);
+  if (!v) lower_unsupported(n, "outs of the loops that their operands have are");
+  return v;
 }
 
 static ir_value_t* power(lower_op_t* n, ir_value_t* x, ir_value_t* y) {
@@ -104,10 +80,12 @@ bool ext_exp_reduction(lower_op_t* n) {
   if (!loops_read(n, &l) || !check(n, &l) || !loops_find_sizes(n, &l)) return false;
   uint32_t count = ir_op_ints(n->op, "exp_reduced_operands", scaled, LOOPS_MAX_OPERANDS);
   if (count > LOOPS_MAX_OPERANDS) return lower_error(n, "has too many entries in 'exp_reduced_operands'");
-  const loop_map_t *wide = &l.maps[0], *map = &l.maps[l.ins];
+  char wide[LOOPS_MAX_ROLES], loops[LOOPS_MAX_ROLES], other[LOOPS_MAX_ROLES];
+  roles_from_map(&l.maps[0], wide);
+  roles_from_map(&l.maps[l.ins], loops);
   memcpy(all, n->in, sizeof(all[0]) * n->op->operand_count);
-  ir_value_t *x = all[0], *start = all[l.ins], *most = largest(n, x, wide, start, map);
-  ir_value_t* spread_most = most ? spread(n, most, map, x, wide) : NULL;
+  ir_value_t *x = all[0], *start = all[l.ins], *most = largest(n, x, wide, start, loops);
+  ir_value_t* spread_most = most ? spread(n, most, loops, x, wide) : NULL;
   if (!spread_most) return false;
   all[0] = power(n, x, spread_most);
   all[l.ins] = most;
@@ -115,7 +93,8 @@ bool ext_exp_reduction(lower_op_t* n) {
   for (uint32_t i = 0; i < count; ++i) {
     if (scaled[i] <= 0 || scaled[i] >= l.outs) return lower_error(n, "has no out %lld to scale", (long long)scaled[i]);
     ir_value_t** out = &all[l.ins + scaled[i]];
-    ir_value_t* by = spread(n, factor, map, *out, &l.maps[l.ins + scaled[i]]);
+    roles_from_map(&l.maps[l.ins + scaled[i]], other);
+    ir_value_t* by = spread(n, factor, loops, *out, other);
     if (!by) return false;
     *out = graph_binary(n->b, SCALAR_mul, *out, graph_cast(n->b, by, (*out)->type->element, false));
   }

@@ -95,6 +95,12 @@ bool loops_lower(lower_op_t* n, loops_t* l, ir_block_t* block);
 // c (reduced channel), o (output channel), digits (spatial).
 //===----------------------------------------------------------------------------------------------------------------===
 
+// The loops of a map's results as letters, at most GRAPH_MAX_RANK and a zero behind them.
+enum { LOOPS_MAX_ROLES = GRAPH_MAX_RANK + 1 };
+void roles_from_map(const loop_map_t* map, char* out);
+// v, of the loops `from`, in the shape of `like`, of the loops `to`; NULL where these lack one of the former.
+ir_value_t* roles_spread(lower_op_t* n, ir_value_t* v, const char* from, ir_value_t* like, const char* to);
+
 typedef struct contract_roles_t {
   const char *lhs, *rhs, *result;
   bool unsigned_lhs, unsigned_rhs;
@@ -130,7 +136,16 @@ const char* arith_reduction_kind(const ir_op_t* op);
   X(broadcast)             \
   X(softmax)               \
   X(pack)                  \
-  X(unpack) X(index) X(contract) X(conv) X(conv_quantized) X(pool) X(matmul) X(matmul_quantized) X(elementwise) X(fill)
+  X(unpack)                \
+  X(index)                 \
+  X(contract)              \
+  X(conv)                  \
+  X(conv_quantized)        \
+  X(pool)                  \
+  X(matmul)                \
+  X(matmul_quantized)      \
+  X(elementwise)           \
+  X(fill)
 #define X(name) bool linalg_lower_##name(lower_op_t* n);
 LINALG_HANDLERS(X)
 #undef X

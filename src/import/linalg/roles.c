@@ -8,6 +8,25 @@
 
 enum { MAX_TEXT = 2 * GRAPH_MAX_RANK + 2 };
 
+void roles_from_map(const loop_map_t* map, char* out) {
+  for (uint32_t i = 0; i < map->count; ++i) out[i] = (char)('a' + map->terms[i].loop[0]);
+  out[map->count] = 0;
+}
+
+ir_value_t* roles_spread(lower_op_t* n, ir_value_t* v, const char* from, ir_value_t* like, const char* to) {
+  int64_t dims[GRAPH_MAX_RANK], perm[GRAPH_MAX_RANK];
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (uint32_t i = 0; to[i]; ++i) {
+    const char* at = strchr(from, to[i]);
+    if (at) perm[count] = at - from, dims[count++] = i;
+  }
+  if (count != strlen(from)) return NULL;
+  lower_dynamic_dims(n->b, like, like->type, dynamic);
+  const ir_type_t* type = ir_type_with_element(n->ctx, like->type, v->type->element);
+  return graph_broadcast(n->b, graph_transpose(n->b, v, perm), type, dims, dynamic);
+}
+
 static int32_t place_of(const char* roles, char name) {
   const char* at = name ? strchr(roles, name) : NULL;
   return at ? (int32_t)(at - roles) : -1;
@@ -333,12 +352,6 @@ static bool all_loops(const loop_map_t* map) {
   return map->is_projected;
 }
 
-// Letters by loop for a contraction.
-static void loop_letters(const loop_map_t* map, char* out) {
-  for (uint32_t i = 0; i < map->count; ++i) out[i] = (char)('a' + map->terms[i].loop[0]);
-  out[map->count] = 0;
-}
-
 static ir_value_t* as_contraction(lower_op_t* n, const loops_t* l, const body_t* body) {
   char lhs[MAX_TEXT], rhs[MAX_TEXT], result[MAX_TEXT];
   for (uint32_t i = 0; i < 3; ++i) {
@@ -348,9 +361,9 @@ static ir_value_t* as_contraction(lower_op_t* n, const loops_t* l, const body_t*
     bool a = has_loop(&l->maps[0], (int32_t)i), b = has_loop(&l->maps[1], (int32_t)i);
     if (has_loop(&l->maps[2], (int32_t)i) == l->reduction[i] || (l->reduction[i] && (!a || !b))) return NULL;
   }
-  loop_letters(&l->maps[0], lhs);
-  loop_letters(&l->maps[1], rhs);
-  loop_letters(&l->maps[2], result);
+  roles_from_map(&l->maps[0], lhs);
+  roles_from_map(&l->maps[1], rhs);
+  roles_from_map(&l->maps[2], result);
   contract_roles_t roles = {lhs, rhs, result, body->is_unsigned[0], body->is_unsigned[1]};
   return roles_contract(n, n->in[0], n->in[1], n->in[2], &roles);
 }

@@ -4,18 +4,19 @@ Each function there says what it gives for what (see tests/import/lowering/case.
 Here the same function is compiled for the CPU and called on local-sync.
 """
 
-import argparse
 import multiprocessing
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 import numpy as np
 
-ROOT = pathlib.Path(__file__).resolve().parents[2] / "import" / "lowering"
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TESTS))
+import runner  # noqa: E402
+
+ROOT = TESTS / "import" / "lowering"
 FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
 TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i1": np.bool_, "i8": np.int8, "i16": np.int16,
          "i32": np.int32, "i64": np.int64, "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64}
@@ -60,16 +61,6 @@ def functions(path):
                float(tolerance[1]) if tolerance else 1e-5, scalars)
 
 
-def call(command):
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=False)
-    except subprocess.TimeoutExpired:
-        return "no end after 120 s"
-    lines = done.stderr.decode(errors="replace").strip().splitlines() or ["nothing on stderr"]
-    errors = [line for line in lines if "error:" in line] or lines[-1:]
-    return f"exit {done.returncode}: {errors[0][-300:]}" if done.returncode else None
-
-
 def difference(number, found, wanted, tolerance):
     if found.shape != wanted.shape or found.dtype.itemsize != wanted.dtype.itemsize:
         return f"result {number} is {found.dtype}{found.shape}, not {wanted.dtype}{wanted.shape}"
@@ -93,11 +84,10 @@ def run_module(path, function, job, options):
         plain = array.astype(np.uint8) if array.dtype.kind == "b" else array
         arguments.append(f"--input={plain}" if numbers[number] else f"--input=@{path}/in{number}.npy")
     names = [f"{path}/out{i}.{'bin' if results[i] else 'npy'}" for i in range(len(outputs))]
-    problem = call([*options.launcher.split(), f"{options.tools}/iree-run-module", f"--device={options.device}",
-                    f"--module={path}/module.vmfb", f"--function={function}", *arguments,
-                    *(f"--output=@{name}" for name in names)])
+    arguments += (f"--output=@{name}" for name in names)
+    problem = runner.run_module(options, path / "module.vmfb", function, arguments)
     if problem:
-        return f"iree-run-module: {problem}", None
+        return problem, None
     return None, [np.load(name) if name.endswith("npy") else
                   np.frombuffer(pathlib.Path(name).read_bytes()[:wanted.itemsize], wanted.dtype).reshape(())
                   for name, wanted in zip(names, outputs)]
@@ -109,10 +99,9 @@ def run_case(job):
     with tempfile.TemporaryDirectory(prefix="iree-lowering-") as folder:
         path = pathlib.Path(folder)
         (path / "program.mlir").write_text(text, encoding="utf-8")
-        problem = call([f"{options.tools}/iree-compile", *(options.flag or FLAGS), path / "program.mlir", "-o",
-                        path / "module.vmfb"])
+        problem = runner.compile_program(options, options.flag or FLAGS, path / "program.mlir", path / "module.vmfb")
         if problem:
-            return name, f"iree-compile: {problem}"
+            return name, problem
         problem, found = run_module(path, name.split("/")[-1], test, options)
         if problem:
             return name, problem
@@ -124,28 +113,15 @@ def run_case(job):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--tools", required=True, help="folder of iree-compile and iree-run-module")
-    parser.add_argument("--only", action="append", default=[], help="only programs whose name has this text")
-    parser.add_argument("--flag", action="append", help="iree-compile's target, instead of the CPU; repeatable")
-    parser.add_argument("--device", default="local-sync")
-    parser.add_argument("--launcher", default="", help="command to put before iree-run-module")
-    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
-    options = parser.parse_args()
+    options = runner.options_of(__doc__).parse_args()
     jobs = []
     for path in sorted(ROOT.glob("*/*.mlir")):
         for name, *rest in functions(path):
             name = f"{path.parent.name}/{path.stem}/{name}"
-            if not options.only or any(text in name for text in options.only):
+            if runner.is_wanted(name, options):
                 jobs.append((name, options, *rest))
-    failed = 0
     with multiprocessing.Pool(options.jobs) as pool:
-        for name, problem in pool.imap(run_case, jobs, chunksize=4):
-            failed += problem is not None
-            if problem:
-                print(f"FAILED {name}: {problem}", flush=True)
-    print(f"{len(jobs) - failed} passed, {failed} failed")
-    return failed != 0
+        return runner.report(pool.imap(run_case, jobs, chunksize=4))
 
 
 if __name__ == "__main__":

@@ -54,12 +54,13 @@ masked = Add scores bias
 p = Softmax masked axis=-1
 y0 = MatMul p x3
 """, i64("b", "s", low=0, high=2), f32("b", 2, "s", 4), f32("b", 2, 4, "s"), f32("b", 2, "s", 4), sizes=TOKENS)
-exported("causal-mask", """
+GRID = """
 shape = Shape x0
 n = Gather shape 2
 at = Range 0 n 1
 row = Unsqueeze at [1]
-column = Unsqueeze at [0]
+column = Unsqueeze at [0]"""  # places of pairs of tokens
+exported("causal-mask", GRID + """
 seen = LessOrEqual column row
 t = Transpose x0 perm=[0,1,3,2]
 scores = MatMul x0 t
@@ -340,12 +341,7 @@ k = Add a b
 y0 = Concat x2 k axis=2
 """, f32("b", 2, "s", 6), weights(3), f32("b", 2, "p", 6), tolerance=1e-4,
          sizes=[{"b": 1, "s": 1, "p": 4}, {"b": 2, "s": 5, "p": 0}, {"b": 1, "s": 3, "p": 9}])
-exported("relative-bias", """
-shape = Shape x0
-n = Gather shape 2
-at = Range 0 n 1
-row = Unsqueeze at [1]
-column = Unsqueeze at [0]
+exported("relative-bias", GRID + """
 by = Sub column row
 far = Abs by
 after = Greater by 0
