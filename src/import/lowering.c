@@ -48,6 +48,8 @@ bool lower_unsupported(const lower_op_t* n, const char* format, ...) {
   return false;
 }
 
+bool lower_refused(lower_op_t* n) { return lower_unsupported(n, "%s", n->row->text); }
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Values
 //===----------------------------------------------------------------------------------------------------------------===
@@ -82,7 +84,7 @@ static const lower_row_t* find_row(const ir_op_t* op) {
       &lower_cf_table,        &lower_func_table,       &lower_builtin_table,    &lower_util_table,
       &lower_check_table,     &lower_linalg_ext_table, &lower_ml_program_table, &lower_flow_table,
       &lower_complex_table,   &lower_encoding_table,   &lower_stream_table,     &lower_tensor_ext_table,
-      &lower_affine_table,
+      &lower_affine_table,    &lower_shape_table,
   };
   if (op->info->code == IR_CODE_UNREGISTERED) return NULL;
   uint32_t row = op->info->code % 1024;
@@ -110,6 +112,7 @@ static bool check_operands(lower_op_t* n) {
     if (n->row->flags & LOWER_ANY_VALUE) continue;
     if (n->values[i].im && !(n->row->flags & (LOWER_BY_PARTS | LOWER_COMPLEX)))
       return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
+    if (type->kind == IR_TYPE_FUNCTION) return lower_unsupported(n, LOWER_ONLY_NAMED);
     if (!n->values[i].v) return lower_unsupported(n, "operand %u has no form as tensor or number", i);
   }
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
@@ -153,7 +156,7 @@ static bool unknown_op(lower_op_t* n) {
   if (meant) return ir_op_error(n->ctx, n->op, "is not known; did you mean '%s'?", meant);
   return ir_op_error(n->ctx, n->op,
                      "is not known; programs may have ops of func, stablehlo, mhlo, chlo, tosa, linalg, tensor, "
-                     "arith, math, complex, scf, cf, ml_program, util and torch.operator \"onnx...\"");
+                     "arith, math, complex, shape, affine, scf, cf, ml_program, util and torch.operator \"onnx...\"");
 }
 
 // A handler of parts sees results of parts.

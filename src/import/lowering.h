@@ -84,6 +84,10 @@ void lower_set(lowering_t* l, ir_value_t* value, lower_value_t lowered);
 // Messages at the op; always false. `unsupported` adds the operand types: say what would work instead.
 bool lower_error(const lower_op_t* n, const char* format, ...) __attribute__((format(printf, 2, 3)));
 bool lower_unsupported(const lower_op_t* n, const char* format, ...) __attribute__((format(printf, 2, 3)));
+// Of functions as values that a run of the program chooses.
+#define LOWER_ONLY_NAMED "func.call of a name is, and scf.if or scf.index_switch around several calls"
+// For rows of what has no lowering: their text says what would work.
+bool lower_refused(lower_op_t* n);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Values and types (lowering_value.c)
@@ -153,6 +157,10 @@ ir_value_t* lower_index(ir_builder_t* b, ir_value_t* v);
 ir_value_t* lower_index_element(ir_builder_t* b, ir_value_t* tensor, int64_t i);
 bool lower_constant_index(const ir_value_t* v, int64_t* out);
 ir_value_t* lower_index_binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y);  // folds
+// Sizes as types and ops have them: `dims` with IR_DYNAMIC where a size is known at run time only, which `open` has, in
+// order; how many those are. And x with such sizes.
+uint32_t lower_split_sizes(ir_value_t* const* sizes, uint32_t count, int64_t* dims, ir_value_t** open);
+ir_value_t* lower_reshape(ir_builder_t* b, ir_value_t* x, ir_value_t* const* sizes, uint32_t rank);
 // Run-time sizes of the '?' dims of `type` taken from `x`, which has the same shape.
 uint32_t lower_dynamic_dims(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, ir_value_t** out);
 // x with a dimension that must be of this size, where its type leaves it open.
@@ -220,7 +228,7 @@ extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_tab
 extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
 extern const lower_table_t lower_complex_table, lower_check_table, lower_builtin_table, lower_cf_table,
     lower_flow_table, lower_encoding_table, lower_linalg_ext_table, lower_stream_table, lower_tensor_ext_table,
-    lower_affine_table;
+    lower_affine_table, lower_shape_table;
 
 // Whether the op is an executable, whose functions dispatches bring in.
 bool lower_is_executable(const ir_op_t* op);

@@ -373,6 +373,23 @@ ir_value_t* lower_index_element(ir_builder_t* b, ir_value_t* tensor, int64_t i) 
   return graph_cast(b, to_scalar(b, tensor), ir_type_index(b->ctx), false);
 }
 
+uint32_t lower_split_sizes(ir_value_t* const* sizes, uint32_t count, int64_t* dims, ir_value_t** open) {
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (lower_constant_index(sizes[i], &dims[i])) continue;
+    dims[i] = IR_DYNAMIC;
+    open[found++] = sizes[i];
+  }
+  return found;
+}
+
+ir_value_t* lower_reshape(ir_builder_t* b, ir_value_t* x, ir_value_t* const* sizes, uint32_t rank) {
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* open[GRAPH_MAX_RANK];
+  lower_split_sizes(sizes, rank, dims, open);
+  return graph_reshape(b, x, (int32_t)rank, dims, open);
+}
+
 ir_value_t* lower_sized(lower_op_t* n, ir_value_t* x, int32_t dim, int64_t size) {
   int64_t dims[GRAPH_MAX_RANK];
   if (x->type->dims[dim] != IR_DYNAMIC || size == IR_DYNAMIC) return x;

@@ -154,6 +154,12 @@ def sweeps():
     add("conv", "groups", lambda x: lax.conv_general_dilated(x, floats(3, 3, 1, 6), (1, 1), ((1, 0), (2, 1)), (2, 1), (1, 2),
                                                              dimension_numbers=NHWC, feature_group_count=3),
         "n, a, b, 3", IMAGE)
+    add("conv", "groups_by_operand",
+        lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=NHWC, feature_group_count=2),
+        ("n, 8, 8, 4", "h, 3, 2, 2*o"), floats(2, 8, 8, 4), floats(3, 3, 2, 6))
+    add("conv", "batch_groups",
+        lambda x, w: lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=NHWC, batch_group_count=3),
+        ("3*n, 8, a, 2", "3, h, 2, 3*o"), floats(6, 8, 4, 2), floats(3, 3, 2, 9))
     add("conv", "weights_gradient",
         lambda x: jax.grad(lambda w: (lax.conv_general_dilated(x, w, (1, 1), "VALID", dimension_numbers=NHWC) ** 2).sum())(
             weights), "a, 8, 8, 3", IMAGE, tolerance=1e-3)
@@ -213,6 +219,11 @@ def control():
     add("random", "uniform", lambda k, x: random.uniform(k, (x.shape[1], 3)), ("2", "a, b"), np.array([0, 1], np.uint32), X)
     add("random", "bits", lambda k, x: lax.rng_bit_generator(k, (x.shape[0], x.shape[1] + 1), np.uint32)[1], ("4", "a, b"),
         np.array([0, 1, 2, 3], np.uint32), X)
+    add("random", "threefry_bits",
+        lambda k, x: [lax.rng_bit_generator(k, shape, kind, algorithm=lax.RandomAlgorithm.RNG_THREE_FRY)[1]
+                      for shape in ((x.shape[0], x.shape[1] + 1), (x.shape[0] - 1, x.shape[1]), (x.shape[0] - 1, 1, x.shape[1] - 1))
+                      for kind in (np.uint32, np.uint8)], ("4", "a, b"), np.array([0, 1, 2, 3], np.uint32), X,
+        bounds=("a >= 2", "b >= 2"))
     add("random", "choice", lambda k, x: random.categorical(k, x, axis=-1), ("2", "a, b"), np.array([0, 1], np.uint32), X)
     add("random", "gamma", lambda k, x: random.gamma(k, x + 1), ("2", "a, b"), np.array([0, 1], np.uint32), X)
 

@@ -81,10 +81,6 @@ bool dispatch_lower_store(lower_op_t* n) {
 
 bool dispatch_lower_same(lower_op_t* n) { return lower_return(n, n->in[0]); }
 
-bool dispatch_lower_place(lower_op_t* n) {
-  return lower_unsupported(n, "the body of a dispatch is for whole tensors; which workgroup it is in is not known");
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Bodies
 //===----------------------------------------------------------------------------------------------------------------===
@@ -236,19 +232,21 @@ bool dispatch_lower_dispatch(lower_op_t* n) {
   return lower_body(n, func->regions[0].first);
 }
 
-#define AT_STREAM(ENUM, function) [STREAM_##ENUM - IR_CODE(IR_DIALECT_STREAM, 0)] = {.fn = function}
+#define ROW(ENUM, ...) [STREAM_##ENUM - IR_CODE(IR_DIALECT_STREAM, 0)] = {__VA_ARGS__}
+#define VIEW(ENUM) ROW(ENUM, .fn = dispatch_lower_view, .flags = LOWER_STANDS_FOR)
+#define REFUSED(ENUM) ROW(ENUM, .fn = lower_refused, .text = DISPATCH_NO_PLACE)
 static const lower_row_t stream_rows[] = {
-    [STREAM_BINDING_SUBSPAN - IR_CODE(IR_DIALECT_STREAM, 0)] = {.fn = dispatch_lower_view, .flags = LOWER_STANDS_FOR},
-    AT_STREAM(DISPATCH_ID, dispatch_lower_place),
-    AT_STREAM(DISPATCH_COUNT, dispatch_lower_place),
-    AT_STREAM(DISPATCH_SIZE, dispatch_lower_place),
+    VIEW(BINDING_SUBSPAN),
+    REFUSED(DISPATCH_ID),
+    REFUSED(DISPATCH_COUNT),
+    REFUSED(DISPATCH_SIZE),
 };
 const lower_table_t lower_stream_table = {IR_DIALECT_STREAM, stream_rows, sizeof(stream_rows) / sizeof(stream_rows[0])};
 
-#define AT_EXT(ENUM, function) [TENSOR_EXT_##ENUM - IR_CODE(IR_DIALECT_TENSOR_EXT, 0)] = {.fn = function}
+#define AT(ENUM, function) [TENSOR_EXT_##ENUM - IR_CODE(IR_DIALECT_TENSOR_EXT, 0)] = {.fn = function}
 static const lower_row_t ext_rows[] = {
-    AT_EXT(DISPATCH_TENSOR_LOAD, dispatch_lower_load),
-    AT_EXT(DISPATCH_TENSOR_STORE, dispatch_lower_store),
-    AT_EXT(DISPATCH_WORKLOAD_ORDINAL, dispatch_lower_same),
+    AT(DISPATCH_TENSOR_LOAD, dispatch_lower_load),
+    AT(DISPATCH_TENSOR_STORE, dispatch_lower_store),
+    AT(DISPATCH_WORKLOAD_ORDINAL, dispatch_lower_same),
 };
 const lower_table_t lower_tensor_ext_table = {IR_DIALECT_TENSOR_EXT, ext_rows, sizeof(ext_rows) / sizeof(ext_rows[0])};

@@ -210,7 +210,10 @@ static bool flow_lower_trace(lower_op_t* n) {
   return true;
 }
 
-#define AT(ENUM, function) [FLOW_##ENUM - IR_CODE(IR_DIALECT_FLOW, 0)] = {.fn = function}
+#define ROW(ENUM, ...) [FLOW_##ENUM - IR_CODE(IR_DIALECT_FLOW, 0)] = {__VA_ARGS__}
+#define AT(ENUM, function) ROW(ENUM, .fn = function)
+#define VIEW(ENUM) ROW(ENUM, .fn = dispatch_lower_view, .flags = LOWER_STANDS_FOR)
+#define REFUSED(ENUM) ROW(ENUM, .fn = lower_refused, .text = DISPATCH_NO_PLACE)
 static const lower_row_t rows[] = {
     AT(TENSOR_CONSTANT, lower_unfoldable),
     AT(TENSOR_DYNAMIC_CONSTANT, lower_unfoldable),
@@ -235,10 +238,10 @@ static const lower_row_t rows[] = {
     AT(DISPATCH_TENSOR_LOAD, dispatch_lower_load),
     AT(DISPATCH_TENSOR_STORE, dispatch_lower_store),
     AT(DISPATCH_WORKLOAD_ORDINAL, dispatch_lower_same),
-    AT(DISPATCH_ID, dispatch_lower_place),
-    AT(DISPATCH_COUNT, dispatch_lower_place),
-    AT(DISPATCH_SIZE, dispatch_lower_place),
-    [FLOW_DISPATCH_TIE_SHAPE - IR_CODE(IR_DIALECT_FLOW, 0)] = {.fn = dispatch_lower_view, .flags = LOWER_STANDS_FOR},
+    VIEW(DISPATCH_TIE_SHAPE),
+    REFUSED(DISPATCH_ID),
+    REFUSED(DISPATCH_COUNT),
+    REFUSED(DISPATCH_SIZE),
 };
 const lower_table_t lower_flow_table = {IR_DIALECT_FLOW, rows, sizeof(rows) / sizeof(rows[0])};
 

@@ -159,6 +159,36 @@ bool lower_call_symbol(lower_op_t* n, const char* callee) {
   return true;
 }
 
+// A function as a value is what its users call.
+static bool lower_func_constant(lower_op_t* n) {
+  const char* name = ir_op_string(n->op, "value", "");
+  return ir_symbol_find(n->ctx, n->l->module, name) ||
+         lower_error(n, "names @%s, which this module does not have", name);
+}
+
+static bool lower_call_indirect(lower_op_t* n) {
+  const ir_op_t* constant = n->op->operand_count ? ir_operand(n->op, 0)->def : NULL;
+  if (!ir_is(constant, FUNC_CONSTANT)) return lower_unsupported(n, LOWER_ONLY_NAMED);
+  uint32_t count = n->op->operand_count - 1;
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count + 1);
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, n->op->result_count + 1);
+  for (uint32_t i = 0; i < count; ++i) operands[i] = ir_operand(n->op, i + 1);
+  for (uint32_t i = 0; i < n->op->result_count; ++i) types[i] = lower_out_type(n, i);
+  ir_named_attr_t attr = {"callee", ir_op_attr(constant, "value")};
+  ir_builder_t before = ir_builder_before(n->ctx, n->op);
+  before.loc = n->op->loc;
+  ir_op_t* call = ir_build(&before, &(ir_op_state_t){.info = ir_context_op(n->ctx, FUNC_CALL),
+                                                     .operands = operands,
+                                                     .operand_count = count,
+                                                     .result_types = types,
+                                                     .result_count = n->op->result_count,
+                                                     .attrs = &attr,
+                                                     .attr_count = 1});
+  if (!lower_one(n->l, call)) return false;
+  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = lower_get(ir_result(call, i));
+  return true;
+}
+
 static bool lower_call(lower_op_t* n) { return lower_call_symbol(n, ir_op_string(n->op, "callee", NULL)); }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -224,7 +254,11 @@ static bool lower_buffer(lower_op_t* n) {
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
 #define AT(DIALECT, ENUM) [DIALECT##_##ENUM - IR_CODE(IR_DIALECT_##DIALECT, 0)]
-static const lower_row_t func_rows[] = {AT(FUNC, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE}};
+static const lower_row_t func_rows[] = {
+    AT(FUNC, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE},
+    AT(FUNC, CALL_INDIRECT) = {.fn = lower_call_indirect, .flags = LOWER_ANY_VALUE},
+    AT(FUNC, CONSTANT) = {.fn = lower_func_constant},
+};
 static const lower_row_t util_rows[] = {
     AT(UTIL, CALL) = {.fn = lower_call, .flags = LOWER_ANY_VALUE},
     AT(UTIL, GLOBAL_LOAD) = {.fn = lower_global_load, .flags = LOWER_ANY_VALUE},

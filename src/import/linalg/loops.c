@@ -396,41 +396,76 @@ static bool lower_reductions(lower_op_t* n, const loops_t* l, ir_block_t* block,
 // As it is: graph.generic with the body on numbers
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Loops whose number the body asks for become operands: %i = iota, at map (d_i).
-static uint32_t add_index_operands(lower_op_t* n, loops_t* l, const ir_block_t* block, ir_value_t** operands,
-                                   const ir_attr_t** maps, uint32_t count, uint32_t* loops) {
-  uint32_t added = 0;
+// Operands of graph.generic; complex ones are two.
+typedef struct generic_t {
+  ir_value_t* operands[LOOPS_MAX_OPERANDS];
+  const ir_attr_t* maps[LOOPS_MAX_OPERANDS];
+  uint32_t count;
+  uint32_t loops[GRAPH_MAX_RANK], loop_count;  // loops whose number the body asks for: %i = iota, at map (d_i)
+} generic_t;
+
+static bool add_generic(lower_op_t* n, generic_t* g, ir_value_t* v, const ir_affine_map_t* map) {
+  if (g->count == LOOPS_MAX_OPERANDS) return lower_unsupported(n, "fewer operands are");
+  g->operands[g->count] = lower_as_tensor(n->b, v);
+  g->maps[g->count++] = ir_attr_affine_map(n->ctx, map);
+  return true;
+}
+
+static bool add_operands(lower_op_t* n, const loops_t* l, uint32_t first, uint32_t count, generic_t* g) {
+  for (uint32_t i = first; i < first + count; ++i) {
+    if (!add_generic(n, g, n->in[i], l->maps[i].affine)) return false;
+    if (n->values[i].im && !add_generic(n, g, n->values[i].im, l->maps[i].affine)) return false;
+  }
+  return true;
+}
+
+static bool add_loop_numbers(lower_op_t* n, const loops_t* l, const ir_block_t* block, generic_t* g) {
   for (uint32_t loop = 0; loop < l->rank; ++loop) {
     bool used = false;
     IR_FOR_OPS(op, block) used |= ir_is(op, LINALG_INDEX) && ir_op_int(op, "dim", -1) == loop;
-    if (!used || count + added >= LOOPS_MAX_OPERANDS) continue;
+    if (!used) continue;
     loop_map_t map;
     int64_t list = loop, size = l->type->dims[loop];
     uint32_t before = 0;
     for (uint32_t i = 0; i < loop; ++i) before += l->type->dims[i] == IR_DYNAMIC;
     loops_map_from_list(n->ctx, &list, 1, l->rank, &map);
     const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_index(n->ctx), 1, &size);
-    maps[count + added] = ir_attr_affine_map(n->ctx, map.affine);
-    operands[count + added] = graph_iota(n->b, type, 0, l->dynamic + before);
-    loops[added++] = loop;
+    if (!add_generic(n, g, graph_iota(n->b, type, 0, l->dynamic + before), map.affine)) return false;
+    g->loops[g->loop_count++] = loop;
   }
-  return added;
+  return true;
 }
 
-static bool build_body(lower_op_t* n, loops_t* l, ir_block_t* block, ir_op_t* generic, const uint32_t* loops,
-                       uint32_t added) {
+static ir_value_t* next_argument(lower_op_t* n, const generic_t* g, ir_block_t* target) {
+  const ir_type_t* scalar = ir_type_scalar(g->operands[target->arg_count]->type);
+  return ir_block_add_arg(n->ctx, target, ir_type_tensor(n->ctx, scalar, 0, NULL));
+}
+
+// What the body yields, complex numbers as two. False after a diagnostic.
+static bool flatten_yields(lower_op_t* n, const loops_t* l, const lower_value_t* results, lower_list_t* list) {
+  for (uint32_t i = 0; i < l->outs; ++i) {
+    lower_value_t v = results[i];
+    if (!v.v || !v.im != !n->values[l->ins + i].im) return lower_error(n, "has a body that yields no number");
+    lower_list_add(list, lower_as_tensor(n->b, v.v));
+    if (v.im) lower_list_add(list, lower_as_tensor(n->b, v.im));
+  }
+  for (uint32_t i = 0; i < list->count; ++i) {
+    if (list->items[i]->type->rank) return lower_error(n, "has a body that yields no number");
+  }
+  return true;
+}
+
+static bool build_body(lower_op_t* n, loops_t* l, ir_block_t* block, ir_op_t* generic, const generic_t* g) {
   ir_builder_t saved = *n->b;
   ir_block_t* target = ir_block_create(n->ctx);
   lower_value_t args[LOOPS_MAX_OPERANDS] = {{0}}, *results;
-  ir_value_t* yields[LOOPS_MAX_OPERANDS];
+  lower_list_t yields = LOWER_LIST(n->ctx);
   uint32_t count;
   ir_region_append(&generic->regions[0], target);
-  for (uint32_t i = 0; i < generic->operand_count; ++i) {
-    const ir_type_t* scalar = ir_type_scalar(ir_operand(generic, i)->type);
-    ir_value_t* arg = ir_block_add_arg(n->ctx, target, ir_type_tensor(n->ctx, scalar, 0, NULL));
-    if (i < l->ins) args[i].v = arg;
-    if (i >= l->ins && i < l->ins + added) l->index[loops[i - l->ins]] = arg;
-    if (i >= l->ins + added) args[i - added].v = arg;
+  for (uint32_t i = 0; i < l->ins + l->outs; ++i) {
+    for (uint32_t k = 0; i == l->ins && k < g->loop_count; ++k) l->index[g->loops[k]] = next_argument(n, g, target);
+    args[i].v = next_argument(n, g, target);
+    if (n->values[i].im) args[i].im = next_argument(n, g, target);
   }
   n->b->block = target;
   n->b->before = NULL;
@@ -441,52 +476,40 @@ static bool build_body(lower_op_t* n, loops_t* l, ir_block_t* block, ir_op_t* ge
   --n->l->whole;
   n->l->loops = outer;
   if (ok && count != l->outs) ok = lower_error(n, "has a body that yields %u values", count);
-  for (uint32_t i = 0; ok && i < count; ++i) {
-    yields[i] = results[i].v ? lower_as_tensor(n->b, results[i].v) : NULL;
-    ok = (yields[i] && yields[i]->type->rank == 0) || lower_error(n, "has a body that yields no number");
-  }
-  if (ok) ir_build_op(n->b, GRAPH_YIELD, yields, count, NULL);
+  ok = ok && flatten_yields(n, l, results, &yields);
+  if (ok) ir_build_op(n->b, GRAPH_YIELD, yields.items, yields.count, NULL);
   *n->b = saved;
   return ok;
 }
 
 static bool lower_as_it_is(lower_op_t* n, loops_t* l, ir_block_t* block) {
-  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
-    if (n->values[i].im) return lower_unsupported(n, "of complex elements, bodies that add to what there is are");
-  }
-  ir_value_t* operands[LOOPS_MAX_OPERANDS];
-  const ir_attr_t *maps[LOOPS_MAX_OPERANDS], *iterators[GRAPH_MAX_RANK];
+  generic_t g = {.count = 0};
+  const ir_attr_t* iterators[GRAPH_MAX_RANK];
   const ir_type_t* types[LOOPS_MAX_OPERANDS];
-  uint32_t loops[GRAPH_MAX_RANK], count = 0;
-  for (; count < l->ins; ++count) {
-    operands[count] = lower_as_tensor(n->b, n->in[count]);
-    maps[count] = ir_attr_affine_map(n->ctx, l->maps[count].affine);
-  }
-  uint32_t added = add_index_operands(n, l, block, operands, maps, count, loops);
-  count += added;
-  if (count + l->outs > LOOPS_MAX_OPERANDS) return lower_unsupported(n, "fewer operands are");
-  for (uint32_t i = 0; i < l->outs; ++i) {
-    operands[count] = n->in[l->ins + i];
-    types[i] = operands[count]->type;
-    maps[count++] = ir_attr_affine_map(n->ctx, l->maps[l->ins + i].affine);
-  }
+  if (!add_operands(n, l, 0, l->ins, &g) || !add_loop_numbers(n, l, block, &g)) return false;
+  uint32_t ins = g.count;
+  if (!add_operands(n, l, l->ins, l->outs, &g)) return false;
+  for (uint32_t i = ins; i < g.count; ++i) types[i - ins] = g.operands[i]->type;
   for (uint32_t i = 0; i < l->rank; ++i) {
     iterators[i] = ir_attr_cstring(n->ctx, l->reduction[i] ? "reduction" : "parallel");
   }
-  ir_named_attr_t attrs[3] = {{"maps", ir_attr_array(n->ctx, maps, count)},
+  ir_named_attr_t attrs[3] = {{"maps", ir_attr_array(n->ctx, g.maps, g.count)},
                               {"iterators", ir_attr_array(n->ctx, iterators, l->rank)},
-                              {"outs", ir_attr_i64(n->ctx, l->outs)}};
+                              {"outs", ir_attr_i64(n->ctx, g.count - ins)}};
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_GENERIC),
-                         .operands = operands,
-                         .operand_count = count,
+                         .operands = g.operands,
+                         .operand_count = g.count,
                          .result_types = types,
-                         .result_count = l->outs,
+                         .result_count = g.count - ins,
                          .attrs = attrs,
                          .attr_count = 3,
                          .region_count = 1};
   ir_op_t* generic = ir_build(n->b, &state);
-  for (uint32_t i = 0; i < l->outs; ++i) n->out[i].v = ir_result(generic, i);
-  return build_body(n, l, block, generic, loops, added);
+  for (uint32_t i = 0, next = 0; i < l->outs; ++i) {
+    n->out[i].v = ir_result(generic, next++);
+    if (n->values[l->ins + i].im) n->out[i].im = ir_result(generic, next++);
+  }
+  return build_body(n, l, block, generic, &g);
 }
 
 bool loops_lower(lower_op_t* n, loops_t* l, ir_block_t* block) {

@@ -167,7 +167,8 @@ bool dispatch_lower_view(lower_op_t* n);
 bool dispatch_lower_load(lower_op_t* n);
 bool dispatch_lower_store(lower_op_t* n);
 bool dispatch_lower_same(lower_op_t* n);
-bool dispatch_lower_place(lower_op_t* n);
+// Of ops that ask for a place in a dispatch: see lower_refused.
+#define DISPATCH_NO_PLACE "the body of a dispatch is for whole tensors; which workgroup it is in is not known"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Ops of iree_linalg_ext beside extended.c

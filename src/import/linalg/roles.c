@@ -446,6 +446,9 @@ bool roles_recognise(lower_op_t* n, const loops_t* l, ir_block_t* block, ir_valu
   bool reduces = false, ok = true;
   for (uint32_t i = 0; i < l->rank; ++i) reduces |= l->reduction[i];
   *out = NULL;
+  for (uint32_t i = 0; i < l->ins + l->outs; ++i) {
+    if (n->values[i].im) return true;
+  }
   if (!block->last || block->arg_count != l->ins + l->outs || !match_body(l, block, &body)) return true;
   if (reduces && body.is_product) *out = as_contraction(n, l, &body);
   if (reduces && !*out) *out = as_sweep(n, l, &body, &ok);

@@ -371,8 +371,18 @@ static bool read_window(lower_op_t* n, conv_t* v, const ir_attr_t* padding) {
   return true;
 }
 
+static int32_t place_of(const char* layout, char name) { return (int32_t)(strchr(layout, name) - layout); }
+
 static int64_t size_of(const ir_type_t* type, const char* layout, char name) {
-  return type->dims[strchr(layout, name) - layout];
+  return type->dims[place_of(layout, name)];
+}
+
+// Where only a run of the program can tell.
+static void require_divided(lower_op_t* n, ir_value_t* x, const char* layout, char name, int64_t by, const char* what) {
+  if (by == 1 || size_of(x->type, layout, name) != IR_DYNAMIC) return;
+  ir_value_t* size = graph_dim(n->b, x, (uint32_t)place_of(layout, name));
+  ir_value_t* rest = lower_index_binary(n->b, SCALAR_rem, size, graph_index_constant(n->b, by));
+  graph_assert(n->b, lower_as_tensor(n->b, graph_binary(n->b, SCALAR_eq, rest, graph_index_constant(n->b, 0))), what);
 }
 
 static bool check_channels(lower_op_t* n, const conv_t* v) {
@@ -387,8 +397,30 @@ static bool check_channels(lower_op_t* n, const conv_t* v) {
                        "has %lld input and %lld output channels, %lld per filter, in %lld groups and %lld of the batch",
                        (long long)in, (long long)out, (long long)per_group, (long long)groups, (long long)batch_groups);
   }
-  bool apart = (groups == 1 || out != IR_DYNAMIC) && (batch_groups == 1 || (batch != IR_DYNAMIC && out != IR_DYNAMIC));
-  return apart || lower_unsupported(n, "groups of a static size are");
+  require_divided(n, n->in[1], v->w, 'o', groups * batch_groups, "the output channels are no multiple of the groups");
+  require_divided(n, n->in[0], v->x, 'n', batch_groups, "the batch is no multiple of batch_group_count");
+  return true;
+}
+
+// Groups of the batch as groups of channels: x of [groups * batch, channels] as [batch, groups * channels].
+static ir_value_t* batch_into_channels(lower_op_t* n, conv_t* v, ir_value_t* x) {
+  ir_value_t *sizes[GRAPH_MAX_RANK], *apart[GRAPH_MAX_RANK], *by = graph_index_constant(n->b, v->c.batch_groups);
+  int64_t perm[GRAPH_MAX_RANK];
+  int32_t rank = x->type->rank, batch = place_of(v->x, 'n'), channels = place_of(v->x, 'c');
+  for (int32_t d = 0; d < rank; ++d) sizes[d] = graph_dim(n->b, x, (uint32_t)d);
+  sizes[batch] = lower_index_binary(n->b, SCALAR_div, sizes[batch], by);
+  uint32_t count = 0, next = 0;
+  for (int32_t d = 0; d < rank; ++d) {
+    if (d == batch) apart[count++] = by;
+    if (d == channels) perm[next++] = batch;
+    perm[next++] = count;
+    apart[count++] = sizes[d];
+  }
+  sizes[channels] = lower_index_binary(n->b, SCALAR_mul, sizes[channels], by);
+  v->c.groups = v->c.batch_groups;
+  v->c.batch_groups = 1;
+  x = graph_transpose(n->b, lower_reshape(n->b, x, apart, count), perm);
+  return lower_reshape(n->b, x, sizes, (uint32_t)rank);
 }
 
 // Negative padding crops: done before, together with the dilation of the operand.
@@ -396,7 +428,7 @@ static ir_value_t* crop(lower_op_t* n, conv_t* v, ir_value_t* x) {
   bool negative = false;
   int64_t low[GRAPH_MAX_RANK] = {0}, high[GRAPH_MAX_RANK] = {0}, interior[GRAPH_MAX_RANK] = {0};
   for (uint32_t i = 0; i < v->spatial; ++i) {
-    int64_t d = strchr(v->x, '0' + (int)i) - v->x;
+    int64_t d = place_of(v->x, (char)('0' + i));
     negative |= v->c.pad_low[i] < 0 || v->c.pad_high[i] < 0;
     low[d] = v->c.pad_low[i];
     high[d] = v->c.pad_high[i];
@@ -424,13 +456,13 @@ static ir_value_t* pad_at_run_time(lower_op_t* n, conv_t* v, ir_value_t* x) {
     return lower_error(n, "needs two numbers for each spatial dimension as padding"), NULL;
   list = graph_reshape(n->b, list, 1, &count, NULL);
   for (uint32_t i = 0; i < v->spatial; ++i) {
-    interior[strchr(v->x, '0' + (int)i) - v->x] = v->c.x_dilation[i] - 1;
+    interior[place_of(v->x, (char)('0' + i))] = v->c.x_dilation[i] - 1;
     v->c.x_dilation[i] = 1;
   }
   ir_value_t* zero = graph_scalar_constant(n->b, x->type->element, 0);
   x = graph_pad(n->b, x, zero, none, none, interior, "constant");
   for (uint32_t i = 0; i < v->spatial; ++i) {
-    stablehlo_amounts_t by = {.dim = (uint32_t)(strchr(v->x, '0' + (int)i) - v->x),
+    stablehlo_amounts_t by = {.dim = (uint32_t)place_of(v->x, (char)('0' + i)),
                               .low = lower_index_element(n->b, list, 2 * i),
                               .high = lower_index_element(n->b, list, 2 * i + 1)};
     x = stablehlo_pad_dim(n, x, zero, by);
@@ -464,7 +496,7 @@ static ir_value_t* conv_parts(lower_op_t* n, conv_t v, ir_value_t* x, ir_value_t
   uint32_t count = 0;
   v.c.x_layout = v.x, v.c.w_layout = v.w, v.c.y_layout = v.y;
   for (uint32_t i = 0; i < v.spatial; ++i) {
-    if (v.reversed[i]) dims[count++] = strchr(v.w, '0' + (int)i) - v.w;
+    if (v.reversed[i]) dims[count++] = place_of(v.w, (char)('0' + i));
   }
   const ir_type_t* element = ir_type_scalar(lower_out_type(n, 0));
   element = lower_element(n->ctx, element->kind == IR_TYPE_COMPLEX ? element->element : element);
@@ -472,6 +504,7 @@ static ir_value_t* conv_parts(lower_op_t* n, conv_t v, ir_value_t* x, ir_value_t
   x = crop(n, &v, x), w = graph_reverse(n->b, w, dims, count);
   if (x && v.pads_at_run_time) x = pad_at_run_time(n, &v, x);
   if (!x) return NULL;
+  if (v.c.batch_groups > 1) x = batch_into_channels(n, &v, x);
   for (uint32_t i = 0; i < 2; ++i) {  // graph.conv reads integers as signed
     ir_value_t** side = i ? &w : &x;
     if (lower_is_unsigned(lower_in_type(n, i))) *side = graph_cast(n->b, *side, accumulator, true);

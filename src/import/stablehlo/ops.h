@@ -9,6 +9,7 @@
 #define UNARY(ENUM, fn)
 #define BINARY(ENUM, fn, unsigned_fn, bool_fn)
 #define BROADCAST(ENUM, fn, unsigned_fn, bool_fn)
+#define REFUSED(ENUM, sentence)
 #define OP(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
 #define PARTS(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
 #define ANY(ENUM, handler) bool stablehlo_lower_##handler(lower_op_t* n);
@@ -22,6 +23,7 @@
 #undef UNARY
 #undef BINARY
 #undef BROADCAST
+#undef REFUSED
 #undef OP
 #undef ANY
 

@@ -65,6 +65,12 @@ static ir_value_t* interleave(lower_op_t* n, ir_value_t** words, uint32_t count,
   return graph_reshape(n->b, graph_concat(n->b, words, count, axis + 1), shape->rank, joined, NULL);
 }
 
+static ir_value_t* count_elements(lower_op_t* n, ir_value_t* const* sizes, int32_t rank) {
+  ir_value_t* count = graph_index_constant(n->b, 1);
+  for (int32_t i = 0; i < rank; ++i) count = lower_index_binary(n->b, SCALAR_mul, count, sizes[i]);
+  return count;
+}
+
 // The first `count` of the words [m] of each block, block by block.
 static ir_value_t* in_order(lower_op_t* n, ir_value_t** words, uint32_t per_block, ir_value_t* count) {
   int64_t flat = words[0]->type->dims[0], pairs[2] = {flat, 1};
@@ -88,48 +94,104 @@ static int32_t halved_dimension(const ir_type_t* type) {
   return longest;
 }
 
-static ir_value_t* threefry_bits(lower_op_t* n, const random_state_t* state, const ir_type_t* type, int64_t* blocks) {
+// Of run-time sizes: for each dimension, 1 where it is the one that is halved and else 0, as indices.
+static void find_halved(lower_op_t* n, ir_value_t* const* sizes, int32_t rank, ir_value_t** is_halved) {
+  ir_value_t *one = graph_index_constant(n->b, 1), *two = graph_index_constant(n->b, 2), *longest = one, *open = one;
+  for (int32_t i = 0; i < rank; ++i) {
+    ir_value_t* odd = lower_index_binary(n->b, SCALAR_rem, sizes[i], two);
+    is_halved[i] = lower_index_binary(n->b, SCALAR_mul, open, lower_index_binary(n->b, SCALAR_sub, one, odd));
+    open = lower_index_binary(n->b, SCALAR_mul, open, odd);
+    longest = lower_index_binary(n->b, SCALAR_max, longest, sizes[i]);
+  }
+  for (int32_t i = 0; i < rank; ++i) {
+    ir_value_t* shorter = lower_index_binary(n->b, SCALAR_sub, longest, sizes[i]);
+    shorter = lower_index_binary(n->b, SCALAR_min, shorter, one);
+    ir_value_t* mine = lower_index_binary(n->b, SCALAR_mul, open, lower_index_binary(n->b, SCALAR_sub, one, shorter));
+    is_halved[i] = lower_index_binary(n->b, SCALAR_add, is_halved[i], mine);
+    open = lower_index_binary(n->b, SCALAR_mul, open, shorter);
+  }
+}
+
+// An index as an i64 everywhere.
+static ir_value_t* as_number(lower_op_t* n, ir_value_t* index, ir_value_t* like) {
+  return lower_splat(n->b, graph_cast(n->b, lower_as_tensor(n->b, index), like->type->element, false), like);
+}
+
+// Each element's counter, by its place among the halves' elements, and which of the two words it is.
+static ir_value_t* place_in_half(lower_op_t* n, ir_value_t* const* sizes, int32_t rank, ir_value_t** second,
+                                 ir_value_t** blocks) {
+  ir_value_t *is_halved[GRAPH_MAX_RANK], *open[GRAPH_MAX_RANK], *place = NULL;
+  int64_t dims[GRAPH_MAX_RANK];
+  lower_split_sizes(sizes, (uint32_t)rank, dims, open);
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), rank, dims);
+  find_halved(n, sizes, rank, is_halved);
+  *blocks = graph_index_constant(n->b, 1);
+  for (int32_t i = rank; i-- > 0;) {
+    ir_value_t *at = graph_iota(n->b, type, i, open), *factor = as_number(n, is_halved[i], at);
+    ir_value_t* odd = op2(n, SCALAR_mul, with(n, SCALAR_and, at, 1), factor);
+    at = op2(n, SCALAR_shru, at, factor);
+    at = op2(n, SCALAR_mul, at, as_number(n, *blocks, at));
+    place = place ? op2(n, SCALAR_add, place, at) : at;
+    *second = i + 1 < rank ? op2(n, SCALAR_or, *second, odd) : odd;
+    ir_value_t* half = lower_index_binary(n->b, SCALAR_add, sizes[i], is_halved[i]);
+    ir_value_t* by = lower_index_binary(n->b, SCALAR_add, is_halved[i], graph_index_constant(n->b, 1));
+    *blocks = lower_index_binary(n->b, SCALAR_mul, *blocks, lower_index_binary(n->b, SCALAR_div, half, by));
+  }
+  return place;
+}
+
+static ir_value_t* sized_threefry_bits(lower_op_t* n, const random_state_t* state, const ir_type_t* type,
+                                       ir_value_t* const* sizes, ir_value_t** blocks) {
+  ir_value_t *words[2], *second = NULL;
+  if (type->element->width == 64) {
+    *blocks = count_elements(n, sizes, type->rank);
+    import_threefry(n->b, state->key, counters(n, state, *blocks), words);
+    return lower_reshape(n->b, join_words(n, words[0], words[1]), sizes, (uint32_t)type->rank);
+  }
+  ir_value_t* place = place_in_half(n, sizes, type->rank, &second, blocks);
+  import_threefry(n->b, state->key, op2(n, SCALAR_add, place, lower_splat(n->b, state->counter, place)), words);
+  return graph_select(n->b, with(n, SCALAR_ne, second, 0), words[1], words[0]);
+}
+
+static ir_value_t* threefry_bits(lower_op_t* n, const random_state_t* state, const ir_type_t* type,
+                                 ir_value_t* const* sizes, ir_value_t** blocks) {
   ir_value_t* words[2];
-  bool wide = type->element->width == 64;
   int64_t dims[GRAPH_MAX_RANK], zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
+  if (!ir_type_is_static(type) || type->element->width == 64) return sized_threefry_bits(n, state, type, sizes, blocks);
   int32_t axis = halved_dimension(type);
   for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i], ones[i] = 1;
-  if (!wide) dims[axis] = (dims[axis] + 1) / 2;
+  dims[axis] = (dims[axis] + 1) / 2;
   const ir_type_t* half_type = ir_type_tensor(n->ctx, type->element, type->rank, dims);
-  *blocks = ir_type_count(half_type);
-  import_threefry(n->b, state->key, counters(n, state, graph_index_constant(n->b, *blocks)), words);
-  if (wide) return graph_reshape(n->b, join_words(n, words[0], words[1]), type->rank, type->dims, NULL);
+  *blocks = graph_index_constant(n->b, ir_type_count(half_type));
+  import_threefry(n->b, state->key, counters(n, state, *blocks), words);
   return graph_slice(n->b, interleave(n, words, 2, half_type, axis), zeros, type->dims, ones);
 }
 
 // Philox gives its four words, or two pairs of them, in order.
 static ir_value_t* philox_bits(lower_op_t* n, const random_state_t* state, const ir_type_t* type,
-                               ir_value_t* const* dynamic, ir_value_t** blocks) {
-  ir_value_t *words[4], *count = graph_index_constant(n->b, 1);
+                               ir_value_t* const* sizes, ir_value_t** blocks) {
+  ir_value_t *words[4], *count = count_elements(n, sizes, type->rank);
   uint32_t per_block = type->element->width == 64 ? 2 : 4;
-  for (int32_t i = 0, next = 0; i < type->rank; ++i) {
-    bool known = type->dims[i] != IR_DYNAMIC;
-    ir_value_t* size = known ? graph_index_constant(n->b, type->dims[i]) : dynamic[next++];
-    count = lower_index_binary(n->b, SCALAR_mul, count, size);
-  }
   *blocks = lower_index_binary(n->b, SCALAR_add, count, graph_index_constant(n->b, per_block - 1));
   *blocks = lower_index_binary(n->b, SCALAR_div, *blocks, graph_index_constant(n->b, per_block));
   ir_value_t* low = counters(n, state, *blocks);
   import_philox(n->b, state->key, (ir_value_t*[]){low, carried(n, state, low)}, words);
   for (uint32_t i = 0; per_block == 2 && i < 2; ++i) words[i] = join_words(n, words[2 * i], words[2 * i + 1]);
-  return graph_reshape(n->b, in_order(n, words, per_block, count), type->rank, type->dims, dynamic);
+  return lower_reshape(n->b, in_order(n, words, per_block, count), sizes, (uint32_t)type->rank);
 }
 
 // Integers of the type's shape, of 64 bits when its elements have as many; *blocks gets how many counters they took.
-// Of run-time sizes (`dynamic`) Philox gives them.
+// `dynamic`: the run-time sizes.
 static ir_value_t* random_bits(lower_op_t* n, const random_state_t* state, bool is_philox, const ir_type_t* type,
                                ir_value_t* const* dynamic, ir_value_t** blocks) {
-  int64_t one = 1, count;
-  if (is_philox) return philox_bits(n, state, type, dynamic, blocks);
+  ir_value_t* sizes[GRAPH_MAX_RANK] = {graph_index_constant(n->b, 1)};
+  int64_t one = 1;
+  for (int32_t i = 0; i < type->rank; ++i) {
+    sizes[i] = type->dims[i] == IR_DYNAMIC ? *dynamic++ : graph_index_constant(n->b, type->dims[i]);
+  }
+  if (is_philox) return philox_bits(n, state, type, sizes, blocks);
   const ir_type_t* flat = type->rank ? type : ir_type_tensor(n->ctx, type->element, 1, &one);
-  ir_value_t* bits = threefry_bits(n, state, flat, &count);
-  *blocks = graph_index_constant(n->b, count);
-  return graph_reshape(n->b, bits, type->rank, type->dims, NULL);
+  return lower_reshape(n->b, threefry_bits(n, state, flat, sizes, blocks), sizes, (uint32_t)type->rank);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -187,7 +249,6 @@ bool stablehlo_lower_rng_bit_generator(lower_op_t* n) {
     return lower_unsupported(n, "tensors of numbers, and an algorithm, are");
   }
   bool is_philox = strcmp(algorithm, "THREE_FRY") != 0, is_sized = !ir_type_is_static(type);  // DEFAULT too
-  if (is_sized && !is_philox) return lower_unsupported(n, "of run-time sizes, DEFAULT and PHILOX are");
   if (is_sized && !read_sizes(n, type, n->op->operand_count > 1 ? n->in[1] : NULL, dynamic)) return false;
   int64_t words = state->type->dims[0];
   random_state_t s = {state_word(n, state, 0), state_word(n, state, 1), state_word(n, state, words == 3 ? 2 : 0)};

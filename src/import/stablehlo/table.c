@@ -13,6 +13,7 @@
 #define OP(ENUM, handler) AT(ENUM) = {.fn = stablehlo_lower_##handler},
 #define ANY(ENUM, handler) AT(ENUM) = {.fn = stablehlo_lower_##handler, .flags = LOWER_ANY_VALUE},
 #define PARTS(ENUM, handler) AT(ENUM) = {.fn = stablehlo_lower_##handler, .flags = LOWER_BY_PARTS},
+#define REFUSED(ENUM, sentence) AT(ENUM) = {.fn = lower_refused, .flags = LOWER_ANY_VALUE, .text = sentence},
 static const lower_row_t stablehlo_rows[] = {
 #include "import/stablehlo/ops.def"
 };

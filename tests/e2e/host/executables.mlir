@@ -74,7 +74,8 @@ flow.executable private @scale {
     func.func @mul(%a: !flow.dispatch.tensor<readonly:tensor<?xf32>>, %n: index, %b: !flow.dispatch.tensor<readonly:tensor<?xf32>>, %r: !flow.dispatch.tensor<writeonly:tensor<?xf32>>) {
       %d = flow.dispatch.workload.ordinal %n, 0 : index
       %0 = flow.dispatch.tie_shape %a : !flow.dispatch.tensor<readonly:tensor<?xf32>>{%d}
-      %1 = flow.dispatch.tie_shape %b : !flow.dispatch.tensor<readonly:tensor<?xf32>>{%d}
+      %e = iree_tensor_ext.dispatch.workload.ordinal %n, 1 : index
+      %1 = flow.dispatch.tie_shape %b : !flow.dispatch.tensor<readonly:tensor<?xf32>>{%e}
       %2 = flow.dispatch.tie_shape %r : !flow.dispatch.tensor<writeonly:tensor<?xf32>>{%d}
       %3 = flow.dispatch.tensor.load %0, offsets = [0], sizes = [%d], strides = [1] : !flow.dispatch.tensor<readonly:tensor<?xf32>>{%d} -> tensor<?xf32>
       %4 = flow.dispatch.tensor.load %1, offsets = [0], sizes = [%d], strides = [1] : !flow.dispatch.tensor<readonly:tensor<?xf32>>{%d} -> tensor<?xf32>

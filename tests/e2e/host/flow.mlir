@@ -3,6 +3,7 @@
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=tensors --input=2x4xf32=1,2,3,4,5,6,7,8 --input=9 | FileCheck %s
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=encoded --input=4x4xf32=3 --expected_output=4x4xf32=6
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=packed --input=4xi8=32,100,-54,30 --input=8xi8=1,1,0,0,0,0,1,1 --expected_output=4xi8=64,118,-20,47 --expected_output=1xi8=-61
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=others --input=3xf32=1,2,3 --expected_output=4xf32=1,2,3,4 --expected_output=3xf32=2,4,6 --expected_output=3xf32=1,2,3
 // RUN: iree-opt %s -o %t.mlir && iree-opt %t.mlir | diff %t.mlir -
 // RUN: sed -e 's/flow.return %o : tensor<3xf32>/flow.return/' %s > %t.bad.mlir && not iree-compile --compile-to=input %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=REGION %s
 // RUN: sed -e 's/tensor<16xi32>/tensor<15xi32>/g' %s > %t.bad.mlir && not iree-compile --compile-to=input %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=COUNT %s
@@ -46,6 +47,17 @@ util.func public @encoded(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %3 = flow.tensor.bitcast %2 : tensor<4x4xf32> -> tensor<16xi32>
   %4 = flow.tensor.bitcast %3 : tensor<16xi32> -> tensor<4x4xf32>
   util.return %4 : tensor<4x4xf32>
+}
+
+util.func public @others(%x: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %0 = flow.tensor.dynamic_constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32> -> tensor<?xf32>
+  %1 = flow.tensor.alloca : tensor<?xf32>{%n}
+  %2 = linalg.add ins(%x, %x : tensor<?xf32>, tensor<?xf32>) outs(%1 : tensor<?xf32>) -> tensor<?xf32>
+  %3 = flow.tensor.encode %x : tensor<?xf32>{%n} -> tensor<?xf32, #encoding>{%n}
+  %4 = iree_encoding.unset_encoding %3 : tensor<?xf32, #encoding> -> tensor<?xf32>{%n}
+  util.return %0, %2, %4 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
 }
 
 util.func public @packed(%x: tensor<4xi8>, %mask: tensor<8xi8>) -> (tensor<4xi8>, tensor<1xi8>) {

@@ -6,7 +6,8 @@ import math
 import numpy as np
 from scipy import special
 
-from case import Suite, dense, type_of
+from case import NAMES, Suite, dense, type_of
+from cases_stablehlo import random_words
 
 
 class Function:
@@ -436,7 +437,43 @@ return {', '.join(f'%0#{i}' for i in range(count))} : {', '.join(types)}""", [x,
 %i = stablehlo.imag %flat : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
 return %r, %i, %same : tensor<2xf32>, tensor<2xf32>, tensor<2xi1>""".replace("%same = linalg", "%flag = tensor.empty() : tensor<2xi1>\n%same = linalg"),
           [m, n], [product[:, 1].real, product[:, 1].imag, np.array([True, True])])
+    complex_reductions(s, kind)
     s.write("rows")
+
+
+def complex_reductions(s, kind):
+    """Bodies that do more than add: products, what was there times a number, two results; and sums of windows."""
+    m, n = s.floats(3, 4), s.floats(3, 4)
+    z = (m + 1j * n).astype(np.complex64)
+    both = f"""%z = stablehlo.complex %a, %b : tensor<3x4x{kind}>
+%c = complex.constant [1.0 : f32, 0.5 : f32] : {kind}
+"""
+    parts = "%r = stablehlo.real %0 : (tensor<{0}xcomplex<f32>>) -> tensor<{0}xf32>\n" \
+            "%i = stablehlo.imag %0 : (tensor<{0}xcomplex<f32>>) -> tensor<{0}xf32>\n"
+    over_rows = "indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>], iterator_types = [\"parallel\", \"reduction\"]"
+    bodies = {"product": ("%1 = complex.mul %o, %x", np.prod(z, 1) * (1 + 0.5j)),
+              "horner": ("%2 = complex.mul %o, %x\n  %1 = complex.sub %2, %x", (1 + 0.5j) * np.ones(3))}
+    for k in range(4):
+        bodies["horner"] = (bodies["horner"][0], bodies["horner"][1] * z[:, k] - z[:, k])
+    for name, (text, wanted) in bodies.items():
+        text = "".join(f"{line} : {kind}\n" for line in text.split("\n"))
+        s.add(name, f"""{both}%e = tensor.empty() : tensor<3x{kind}>
+%s = linalg.fill ins(%c : {kind}) outs(%e : tensor<3x{kind}>) -> tensor<3x{kind}>
+%0 = linalg.generic {{{over_rows}}} ins(%z : tensor<3x4x{kind}>) outs(%s : tensor<3x{kind}>) {{
+^bb0(%x: {kind}, %o: {kind}):
+  {text}  linalg.yield %1 : {kind}
+}} -> tensor<3x{kind}>
+{parts.format(3)}return %r, %i : tensor<3xf32>, tensor<3xf32>""", [m, n], [wanted.real.astype(np.float32), wanted.imag.astype(np.float32)])
+    wanted = np.stack([z[:, k:k + 2].sum(1) for k in range(3)], 1) + (1 + 0.5j)
+    s.add("window", f"""{both}%e = tensor.empty() : tensor<3x3x{kind}>
+%w = tensor.empty() : tensor<2xf32>
+%s = linalg.fill ins(%c : {kind}) outs(%e : tensor<3x3x{kind}>) -> tensor<3x3x{kind}>
+%0 = linalg.generic {{indexing_maps = [affine_map<(i, j, k) -> (i, j + k)>, affine_map<(i, j, k) -> (k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%z, %w : tensor<3x4x{kind}>, tensor<2xf32>) outs(%s : tensor<3x3x{kind}>) {{
+^bb0(%x: {kind}, %y: f32, %o: {kind}):
+  %1 = complex.add %o, %x : {kind}
+  linalg.yield %1 : {kind}
+}} -> tensor<3x3x{kind}>
+{parts.format("3x3")}return %r, %i : tensor<3x3xf32>, tensor<3x3xf32>""", [m, n], [wanted.real, wanted.imag])
 
 
 def open_sizes():
@@ -474,7 +511,33 @@ return %0 : tensor<?x?x?x?xf32>""", [image, taps], [y], None, ["tensor<?x?x?x?xf
     s.add("ragged", """%0 = "chlo.ragged_dot"(%a, %b, %c) {ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>} : (tensor<?x?xf32>, tensor<?x?x4xf32>, tensor<2xi64>) -> tensor<?x4xf32>
 return %0 : tensor<?x4xf32>""", [rows, sides, sizes], [np.concatenate([rows[:2] @ sides[0], rows[2:] @ sides[1]])], None,
           ["tensor<?x?xf32>", "tensor<?x?x4xf32>", "tensor<2xi64>"], ["tensor<?x4xf32>"])
+    grouped(s)
+    random_bits(s)
     s.write("rows")
+
+
+def grouped(s):
+    """Groups of channels and of the batch, where nothing but the number of groups is known."""
+    for name, x, w in [("groups", (2, 4, 5, 6), (3, 2, 2, 9)), ("batch_groups", (6, 4, 5, 2), (3, 2, 2, 9))]:
+        x, w = s.floats(*x), s.floats(*w)
+        by_batch = name == "batch_groups"
+        parts = np.split(x, 3, 0 if by_batch else 3)
+        y = [convolved(part, filters, "n01c", "01co", "n01o") for part, filters in zip(parts, np.split(w, 3, 3))]
+        kind = "tensor<?x?x?x?xf32>"
+        s.add(f"conv_{name}", f"""%0 = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {{}} {{batch_group_count = {3 if by_batch else 1} : i64, feature_group_count = {1 if by_batch else 3} : i64}} : ({kind}, {kind}) -> {kind}
+return %0 : {kind}""", [x, w], [np.concatenate(y, 3).astype(np.float32)], None, [kind] * 2, [kind])
+
+
+def random_bits(s):
+    """Threefry halves the first even dimension, else the longest, of sizes that only a caller knows too."""
+    state = [0x0123456789ABCDEF, 0xFEDCBA9876543210]
+    for number, (shape, dtype) in enumerate([((3, 4), np.uint32), ((2, 3), np.uint32), ((3, 5), np.uint32), ((5, 3), np.uint8),
+                                             ((3, 2), np.uint64)]):
+        words, blocks = random_words("THREE_FRY", state, shape, dtype)
+        kind = f"tensor<?x?x{NAMES[words.dtype.name]}>"
+        s.add(f"threefry_{number}", f"""%0:2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%a, %b) {{rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>}} : (tensor<2xui64>, tensor<2xi64>) -> (tensor<2xui64>, {kind})
+return %0#0, %0#1 : tensor<2xui64>, {kind}""", [np.array(state, np.uint64), np.array(shape, np.int64)],
+              [np.array([state[0], (state[1] + blocks) % 2**64], np.uint64), words], None, None, ["tensor<2xui64>", kind])
 
 
 def stablehlo():
@@ -515,6 +578,69 @@ return %3 : tensor<500xi1>"""
     s.write("rows")
 
 
+def shape():
+    s = Suite("shape", "Shapes as values, and functions as values.")
+    x, y = s.floats(2, 3), s.floats(3)
+    s.add("broadcast", """%s = shape.shape_of %a : tensor<?x3xf32> -> tensor<2xindex>
+%t = shape.shape_of %b : tensor<?xf32> -> tensor<1xindex>
+%v = shape.cstr_broadcastable %s, %t : tensor<2xindex>, tensor<1xindex>
+%u = shape.const_witness true
+%w = shape.assuming_all %u, %v
+%0 = shape.assuming %w -> (tensor<?x3xf32>) {
+  %both = shape.broadcast %s, %t : tensor<2xindex>, tensor<1xindex> -> tensor<2xindex>
+  %x = stablehlo.dynamic_broadcast_in_dim %a, %both, dims = [0, 1] : (tensor<?x3xf32>, tensor<2xindex>) -> tensor<?x3xf32>
+  %y = stablehlo.dynamic_broadcast_in_dim %b, %both, dims = [1] : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x3xf32>
+  %z = stablehlo.add %x, %y : tensor<?x3xf32>
+  shape.assuming_yield %z : tensor<?x3xf32>
+}
+shape.assuming %v {
+}
+return %0 : tensor<?x3xf32>""", [x, y], [x + y], None, ["tensor<?x3xf32>", "tensor<?xf32>"], ["tensor<?x3xf32>"])
+    z = s.floats(2, 1, 5)
+    numbers = [("num_elements %x : !shape.shape -> !shape.size", 10), ("rank %x : !shape.shape -> !shape.size", 3),
+               ("get_extent %x, %c2 : !shape.shape, index -> !shape.size", 5), ("dim %a, %c2 : tensor<?x1x?xf32>, index -> !shape.size", 5),
+               ("add %n0, %n2 : !shape.size, !shape.size -> !shape.size", 15), ("mul %n0, %n2 : !shape.size, !shape.size -> !shape.size", 50),
+               ("div %n0, %n2 : !shape.size, !shape.size -> !shape.size", 2), ("min %n0, %n2 : !shape.size, !shape.size -> !shape.size", 5),
+               ("max %n0, %n2 : !shape.size, !shape.size -> !shape.size", 10), ("const_size 7", 7),
+               ("index_to_size %c2", 2), ("num_elements %joined : !shape.shape -> !shape.size", 70),
+               ("num_elements %tail : !shape.shape -> !shape.size", 5), ("num_elements %made : !shape.shape -> !shape.size", 4),
+               ("num_elements %either : !shape.shape -> !shape.size", 10), ("num_elements %none : !shape.shape -> !shape.size", 1)]
+    flags = [("shape_eq %x, %again : !shape.shape, !shape.shape", 1), ("shape_eq %x, %seven : !shape.shape, !shape.shape", 0),
+             ("shape_eq %x, %two : !shape.shape, !shape.shape", 0),
+             ("is_broadcastable %x, %seven : !shape.shape, !shape.shape", 0), ("is_broadcastable %x, %made : !shape.shape, !shape.shape", 1)]
+    lines = ["%c2 = arith.constant 2 : index", "%c1 = arith.constant -1 : index",
+             "%s = shape.shape_of %a : tensor<?x1x?xf32> -> tensor<3xindex>",
+             "%x = shape.from_extent_tensor %s : tensor<3xindex>", "%t = shape.to_extent_tensor %x : !shape.shape -> tensor<3xindex>",
+             "%again = shape.value_as_shape %t : tensor<3xindex> -> !shape.shape",
+             "%seven = shape.const_shape [7] : !shape.shape", "%none = shape.const_shape [] : !shape.shape",
+             "%joined = shape.concat %x, %seven : !shape.shape, !shape.shape -> !shape.shape",
+             "%head, %tail = \"shape.split_at\"(%x, %c1) : (!shape.shape, index) -> (!shape.shape, !shape.shape)",
+             "%made = shape.from_extents %c2, %c2, %one : index, index, index",
+             "%two = shape.const_shape [2, 1, 6] : !shape.shape",
+             "%either = shape.any %x, %again : !shape.shape, !shape.shape -> !shape.shape",
+             "%w = shape.cstr_eq %x, %again : !shape.shape, !shape.shape", "%true = arith.constant true",
+             "%u = shape.cstr_require %true, \"never\""]
+    lines.insert(2, "%one = arith.constant 1 : index")
+    for i, (text, _) in enumerate(numbers):
+        lines += [f"%n{i} = shape.{text}", f"%i{i} = shape.size_to_index %n{i} : !shape.size", f"%r{i} = arith.index_cast %i{i} : index to i64"]
+    for i, (text, _) in enumerate(flags, len(numbers)):
+        lines += [f"%f{i} = shape.{text}", f"%r{i} = arith.extui %f{i} : i1 to i64"]
+    wanted = np.array([value for _, value in numbers + flags], np.int64)
+    lines += [f"%all = tensor.from_elements {', '.join(f'%r{i}' for i in range(wanted.size))} : {type_of(wanted)}",
+              f"return %all : {type_of(wanted)}"]
+    s.add("numbers", "\n".join(lines), [z], [wanted], None, ["tensor<?x1x?xf32>"])
+    s.add("indirect", """%f = func.constant @twice : (tensor<?x1x5xf32>) -> tensor<?x1x5xf32>
+%x = stablehlo.add %a, %a : tensor<?x1x5xf32>
+%0 = func.call_indirect %f(%x) : (tensor<?x1x5xf32>) -> tensor<?x1x5xf32>
+return %0 : tensor<?x1x5xf32>""", [z], [4 * z], None, ["tensor<?x1x5xf32>"], ["tensor<?x1x5xf32>"],
+          extra="""func.func private @twice(%a: tensor<?x1x5xf32>) -> tensor<?x1x5xf32> {
+  %0 = arith.addf %a, %a : tensor<?x1x5xf32>
+  return %0 : tensor<?x1x5xf32>
+}
+""")
+    s.write("rows")
+
+
 if __name__ == "__main__":
-    for suite in [arith, mathematics, chlo, linalg, tosa, complex_numbers, open_sizes, stablehlo]:
+    for suite in [arith, mathematics, chlo, linalg, tosa, complex_numbers, open_sizes, stablehlo, shape]:
         suite()

@@ -123,3 +123,59 @@ func.func @generic(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) -> (tensor<2xf32>, 
   %i = stablehlo.imag %flat : (tensor<2xcomplex<f32>>) -> tensor<2xf32>
   return %r, %i, %same : tensor<2xf32>, tensor<2xf32>, tensor<2xi1>
 }
+
+func.func @product(%a: tensor<3x4xf32>, %b: tensor<3x4xf32>) -> (tensor<3xf32>, tensor<3xf32>) attributes {
+    test.in = [dense<[[-1.1387652158737183, -1.359151840209961, 0.45015841722488403, -1.8242319822311401], [-1.8572789430618286, 0.059555280953645706, -0.1351758986711502, 1.6686711311340332], [0.5169050097465515, 0.056470587849617004, -0.012506258673965931, -1.009940266609192]]> : tensor<3x4xf32>, dense<[[-1.9528238773345947, -1.2303913831710815, 0.7681284546852112, -1.1975730657577515], [-0.5218547582626343, -1.985063076019287, 1.3201909065246582, -1.3821556568145752], [-0.9296028017997742, 1.5213285684585571, 0.03916323930025101, 1.3886009454727173]]> : tensor<3x4xf32>],
+    test.out = [dense<[6.75470495223999, -12.122979164123535, 0.037906184792518616]> : tensor<3xf32>, dense<[5.951357841491699, -2.1788785457611084, -0.12204519659280777]> : tensor<3xf32>]
+} {
+  %z = stablehlo.complex %a, %b : tensor<3x4xcomplex<f32>>
+  %c = complex.constant [1.0 : f32, 0.5 : f32] : complex<f32>
+  %e = tensor.empty() : tensor<3xcomplex<f32>>
+  %s = linalg.fill ins(%c : complex<f32>) outs(%e : tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<3x4xcomplex<f32>>) outs(%s : tensor<3xcomplex<f32>>) {
+  ^bb0(%x: complex<f32>, %o: complex<f32>):
+    %1 = complex.mul %o, %x : complex<f32>
+    linalg.yield %1 : complex<f32>
+  } -> tensor<3xcomplex<f32>>
+  %r = stablehlo.real %0 : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+  %i = stablehlo.imag %0 : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+  return %r, %i : tensor<3xf32>, tensor<3xf32>
+}
+
+func.func @horner(%a: tensor<3x4xf32>, %b: tensor<3x4xf32>) -> (tensor<3xf32>, tensor<3xf32>) attributes {
+    test.in = [dense<[[-1.1387652158737183, -1.359151840209961, 0.45015841722488403, -1.8242319822311401], [-1.8572789430618286, 0.059555280953645706, -0.1351758986711502, 1.6686711311340332], [0.5169050097465515, 0.056470587849617004, -0.012506258673965931, -1.009940266609192]]> : tensor<3x4xf32>, dense<[[-1.9528238773345947, -1.2303913831710815, 0.7681284546852112, -1.1975730657577515], [-0.5218547582626343, -1.985063076019287, 1.3201909065246582, -1.3821556568145752], [-0.9296028017997742, 1.5213285684585571, 0.03916323930025101, 1.3886009454727173]]> : tensor<3x4xf32>],
+    test.out = [dense<[3.2174570560455322, -9.659998893737793, 1.02385675907135]> : tensor<3xf32>, dense<[4.514284610748291, -3.260531425476074, -1.274196743965149]> : tensor<3xf32>]
+} {
+  %z = stablehlo.complex %a, %b : tensor<3x4xcomplex<f32>>
+  %c = complex.constant [1.0 : f32, 0.5 : f32] : complex<f32>
+  %e = tensor.empty() : tensor<3xcomplex<f32>>
+  %s = linalg.fill ins(%c : complex<f32>) outs(%e : tensor<3xcomplex<f32>>) -> tensor<3xcomplex<f32>>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, k) -> (i, k)>, affine_map<(i, k) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%z : tensor<3x4xcomplex<f32>>) outs(%s : tensor<3xcomplex<f32>>) {
+  ^bb0(%x: complex<f32>, %o: complex<f32>):
+    %2 = complex.mul %o, %x : complex<f32>
+    %1 = complex.sub %2, %x : complex<f32>
+    linalg.yield %1 : complex<f32>
+  } -> tensor<3xcomplex<f32>>
+  %r = stablehlo.real %0 : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+  %i = stablehlo.imag %0 : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+  return %r, %i : tensor<3xf32>, tensor<3xf32>
+}
+
+func.func @window(%a: tensor<3x4xf32>, %b: tensor<3x4xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>) attributes {
+    test.in = [dense<[[-1.1387652158737183, -1.359151840209961, 0.45015841722488403, -1.8242319822311401], [-1.8572789430618286, 0.059555280953645706, -0.1351758986711502, 1.6686711311340332], [0.5169050097465515, 0.056470587849617004, -0.012506258673965931, -1.009940266609192]]> : tensor<3x4xf32>, dense<[[-1.9528238773345947, -1.2303913831710815, 0.7681284546852112, -1.1975730657577515], [-0.5218547582626343, -1.985063076019287, 1.3201909065246582, -1.3821556568145752], [-0.9296028017997742, 1.5213285684585571, 0.03916323930025101, 1.3886009454727173]]> : tensor<3x4xf32>],
+    test.out = [dense<[[-1.4979171752929688, 0.0910065770149231, -0.37407350540161133], [-0.797723650932312, 0.9243793487548828, 2.5334951877593994], [1.5733755826950073, 1.0439643859863281, -0.022446513175964355]]> : tensor<3x3xf32>, dense<[[-2.6832151412963867, 0.03773707151412964, 0.07055538892745972], [-2.006917953491211, -0.1648721694946289, 0.438035249710083], [1.0917258262634277, 2.0604918003082275, 1.9277641773223877]]> : tensor<3x3xf32>]
+} {
+  %z = stablehlo.complex %a, %b : tensor<3x4xcomplex<f32>>
+  %c = complex.constant [1.0 : f32, 0.5 : f32] : complex<f32>
+  %e = tensor.empty() : tensor<3x3xcomplex<f32>>
+  %w = tensor.empty() : tensor<2xf32>
+  %s = linalg.fill ins(%c : complex<f32>) outs(%e : tensor<3x3xcomplex<f32>>) -> tensor<3x3xcomplex<f32>>
+  %0 = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j + k)>, affine_map<(i, j, k) -> (k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%z, %w : tensor<3x4xcomplex<f32>>, tensor<2xf32>) outs(%s : tensor<3x3xcomplex<f32>>) {
+  ^bb0(%x: complex<f32>, %y: f32, %o: complex<f32>):
+    %1 = complex.add %o, %x : complex<f32>
+    linalg.yield %1 : complex<f32>
+  } -> tensor<3x3xcomplex<f32>>
+  %r = stablehlo.real %0 : (tensor<3x3xcomplex<f32>>) -> tensor<3x3xf32>
+  %i = stablehlo.imag %0 : (tensor<3x3xcomplex<f32>>) -> tensor<3x3xf32>
+  return %r, %i : tensor<3x3xf32>, tensor<3x3xf32>
+}
