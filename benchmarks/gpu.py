@@ -5,15 +5,17 @@
 Three tables: models against ONNX Runtime's results on the CPU (a model passes when no output is further off than 1e-4
 of that output's largest element; one in 16 bits, 1e-2; one between bytes, a step of its last one); single operators;
 and what a call, a graph of 60 empty kernels and copies cost next to the vendor's library alone
-(tests/gpu_calls_benchmark). What is installed is timed too: ONNX Runtime with the GPU's provider for models, PyTorch
-for operators. Least and median of milliseconds, each call awaited, inputs and results on the device. Exits with 1 when
-a result is wrong.
+(tests/gpu_calls_benchmark). What is installed is timed too, in turn with ours: for models ONNX Runtime with the GPU's
+provider, torch.compile with CUDA graphs and XLA (gpu_peers.py), PyTorch for operators. Least and median of
+milliseconds, each call awaited, inputs and results on the device. Exits with 1 when a result is wrong, a peer's
+included.
 """
 
 import argparse
 import importlib.util
 import pathlib
 import statistics
+import subprocess
 import sys
 import time
 
@@ -27,6 +29,7 @@ import make  # noqa: E402
 from check import FUNCTIONS, TOLERANCE, largest_error, random_inputs, run_model  # noqa: E402
 from compare import machine, table  # noqa: E402
 from gpu_operators import TYPES, attention_text, attentions, operators, some_rows  # noqa: E402
+from gpu_peers import Network, Unknown, jax_call, torch_call  # noqa: E402
 from tools import ToolError, Tools, call, parse_samples  # noqa: E402
 
 # By the device's driver: what compiles for it, ONNX Runtime's provider, the kernels of gpu_calls_benchmark.
@@ -35,9 +38,10 @@ DRIVERS = {
     "hip": (["--iree-hal-target-device=hip"], "--iree-hip-target=", "ROCMExecutionProvider", "cts_kernels_{}.hsaco"),
     "amdgpu": (["--iree-hal-target-device=amdgpu"], "--iree-rocm-target=", "ROCMExecutionProvider", None),
 }
-MODELS = [*make.NAMES, *make.HALVES, "mobilenetv2_qdq", "squeezenet", "lstm_128", "mobile_last"]
+MODELS = [*make.NAMES, "gpt2", *make.HALVES, "mobilenetv2_qdq", "squeezenet", "lstm_128", "mobile_last"]
 HALVES_TOLERANCE = 1e-2
 BYTES_STEP = 0.05  # of the largest result, for networks between bytes
+TURNS = 2  # of ours and each peer
 
 
 class Device:
@@ -78,11 +82,13 @@ def clock(function, rounds):
     return samples
 
 
-def onnxruntime_samples(path, arrays, provider, rounds):
-    """Of ONNX Runtime on the GPU, where its package has the provider."""
+def onnxruntime_call(path, arrays, provider):
+    """A function that runs the model by ONNX Runtime on the GPU and awaits it, and one that gives its results as
+    arrays; None where its package has not the provider."""
     if provider not in onnxruntime.get_available_providers():
-        return []
-    session = onnxruntime.InferenceSession(str(path), providers=[provider])
+        return None
+    options = {"enable_cuda_graph": "1", "use_tf32": "0"} if provider.startswith("CUDA") else {}
+    session = onnxruntime.InferenceSession(str(path), providers=[(provider, options)])
     binding = session.io_binding()
     for name, array in arrays.items():
         binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array, "cuda", 0))
@@ -94,7 +100,18 @@ def onnxruntime_samples(path, arrays, provider, rounds):
         session.run_with_iobinding(binding)
         binding.synchronize_outputs()
 
-    return clock(run, 20 * rounds)
+    return run, lambda _: binding.copy_outputs_to_cpu()
+
+
+def peers_of(path, arrays, provider):
+    """Calls of ONNX Runtime, PyTorch and XLA, or None where it is not installed or lacks an operator."""
+    calls_of = [onnxruntime_call(path, arrays, provider), None, None]
+    try:
+        network = Network(path)
+        calls_of[1:] = [make_call(network, list(arrays.values())) for make_call in (torch_call, jax_call)]
+    except Unknown:
+        pass
+    return calls_of
 
 
 def check_model(device, name, work, rounds):
@@ -111,12 +128,17 @@ def check_model(device, name, work, rounds):
         inputs.append(f"@{folder / key}.npy")
     function, module = FUNCTIONS.get(name, "main_graph"), work / f"{name}_{device.driver}_{device.target}.vmfb"
     device.compile(source, module)
-    error = largest_error(run_model(device.tools, module, function, inputs, folder, device.run_flags, len(expected)),
-                          expected)
-    ours = device.samples(module, function, inputs, rounds)
-    theirs = onnxruntime_samples(path, arrays, device.provider, rounds)
+    errors = [largest_error(run_model(device.tools, module, function, inputs, folder, device.run_flags, len(expected)),
+                            expected)]
+    peers = peers_of(path, arrays, device.provider)
+    errors += [largest_error([np.asarray(x) for x in peer[1](peer[0]())], expected) for peer in peers if peer]
+    ours, theirs = [], [[] for _ in peers]
+    for _ in range(TURNS):
+        ours += device.samples(module, function, inputs, rounds)
+        for peer, samples in zip(peers, theirs):
+            samples += clock(peer[0], 20 * rounds) if peer else []
     most = BYTES_STEP if "_q" in name else HALVES_TOLERANCE if name in make.HALVES else TOLERANCE
-    return [name, f"{error:.1e}", times(ours), times(theirs)], error <= most
+    return [name, " ".join(f"{error:.1e}" for error in errors), times(ours), *map(times, theirs)], max(errors) <= most
 
 
 def torch_samples(operands, function, rounds):
@@ -201,6 +223,15 @@ def check_attention(device, subject, work, rounds):
     return row_of(name, error, samples, done, unit), error <= 4e-3
 
 
+def card(device):
+    """The GPU's name and driver, as its vendor's tool says."""
+    command = {"cuda": ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]}.get(device.driver)
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    except (TypeError, OSError, subprocess.CalledProcessError, IndexError):
+        return "a GPU"
+
+
 def calls(device, work):
     """What gpu_calls_benchmark prints, or why there is none."""
     program = device.tools.folder.parent / "tests" / "gpu_calls_benchmark"
@@ -245,8 +276,9 @@ def main():
         rows[kind].append(row)
         if not passed:
             failures.append(f"{name}: results are {row[1]} of the largest element off")
-    print(f"Machine: {machine()}; {arguments.device}, {arguments.target}. Milliseconds: least / median.")
-    print(table("Models", ["model", "error", "iree-c", "ONNX Runtime"], rows["models"]))
+    print(f"Machine: {machine()}; {card(device)}; {arguments.device}, {arguments.target}.")
+    print("Milliseconds: least / median.")
+    print(table("Models", ["model", "errors", "iree-c", "ONNX Runtime", "torch.compile", "XLA"], rows["models"]))
     print(table("Operators", ["operator", "error", "iree-c", "PyTorch", "iree-c", "PyTorch", "unit"],
                 rows["operators"]))
     if not arguments.only:

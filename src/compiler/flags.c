@@ -282,6 +282,8 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
     return false;
   }
   out->device.product_plan = flags->product_plan;
+  out->device.lists_product_plans = flags->list_product_plans == FLAG_TRUE;
+  out->device.reads_tf32 = flags->use_tf32 == FLAG_TRUE && out->backend == TARGET_CUDA;
   return true;
 }
 

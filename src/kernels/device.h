@@ -33,6 +33,8 @@ typedef struct device_info_t {
   bool has_matrix_load;      // kernel.load_matrix
   bool has_scalar_unit;      // what is equal in all lanes is loaded and computed once
   bool splits_vectors;       // accesses that are not said to be aligned are made element by element
+  bool reads_tf32;           // products of f32 may read 10 bits of their operands' fractions
+  bool lists_product_plans;  // on stderr, with what they should cost (staged_plan.c)
   const char* product_plan;  // of products through workgroup memory, where it fits (staged_plan.c); NULL: the cheapest
   const device_mma_t* mma;
   int32_t mma_count;

@@ -111,12 +111,19 @@ static bool fills(const product_t* p, const mma_row_t* row) {
   return padded <= 2.5 * (double)p->rows * (double)p->columns * (double)p->depth;
 }
 
+// tf32 is f32 of which less is read.
+static bool multiplies(const fragments_t* f, const mma_row_t* row) {
+  const char* element = ir_type_str(f->product.d->ctx, f->element);
+  if (strcmp(element, row->a_type) == 0) return true;
+  return f->product.d->device->reads_tf32 && strcmp(row->a_type, "tf32") == 0 &&
+         strcmp(element, mma_element(row->a_type)) == 0;
+}
+
 bool fragments_fit(fragments_t* f, const device_mma_t* device_row) {
   const dispatch_t* d = f->product.d;
   f->row = mma_find(device_row->instruction);
   if (graph_reads_unsigned(f->product.op, 0) || graph_reads_unsigned(f->product.op, 1)) return false;
-  return f->row && f->row->subgroup == d->device->subgroup_size &&
-         strcmp(ir_type_str(d->ctx, f->element), f->row->a_type) == 0 &&
+  return f->row && f->row->subgroup == d->device->subgroup_size && multiplies(f, f->row) &&
          strcmp(ir_type_str(d->ctx, f->product.accumulator), f->row->c_type) == 0 && fragments_set_row(f, f->row);
 }
 

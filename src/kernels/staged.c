@@ -338,6 +338,7 @@ void strategy_staged_build(dispatch_t* d) {
   bool planned = staged_plan(&s, d);
   assert(planned);
   (void)planned;
+  if (d->device->lists_product_plans) staged_list_plans(d);
   const product_t* p = &s.f.product;
   d->workgroups[0] = fragment_ceil(p->columns, s.sides[PRODUCT_RIGHT].size);
   d->workgroups[1] = fragment_ceil(p->rows, s.sides[PRODUCT_LEFT].size);

@@ -57,6 +57,8 @@ static inline int64_t staged_steps(const staged_t* s) { return s->f.product.taps
 
 // Reads the dispatch and cuts the tile; false when this is no product for it.
 bool staged_plan(staged_t* s, dispatch_t* d);
+// Prints all ways to cut it, each with its cost.
+void staged_list_plans(dispatch_t* d);
 
 // Whether it does, with asynchronous copies.
 bool staged_copies_tiles(dispatch_t* d);

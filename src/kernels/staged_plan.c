@@ -160,31 +160,41 @@ static bool plan_tile(staged_t* s) {
 // All of them
 //===----------------------------------------------------------------------------------------------------------------===
 
-// The plan that --iree-codegen-product-plan asks for: "fragments down x across, waves down x across, depth, stages",
-// and slices where there are several.
+// A plan as --iree-codegen-product-plan asks for it: "fragments down x across, waves down x across, depth, stages", and
+// slices where there are several.
+typedef struct name_t {
+  char text[96];
+} name_t;
+static name_t name_plan(const staged_t* s) {
+  name_t name;
+  int length = snprintf(name.text, sizeof(name.text), "%dx%d,%dx%d,%d,%d", (int)s->down, (int)s->across,
+                        (int)s->waves_down, (int)s->waves_across, (int)s->depth, (int)s->stages);
+  if (s->slices > 1) snprintf(name.text + length, sizeof(name.text) - (size_t)length, ",%d", (int)s->slices);
+  return name;
+}
+
 static bool is_wanted(const staged_t* s) {
   const char* wanted = s->f.product.d->device->product_plan;
-  if (!wanted) return true;
-  char text[96];
-  snprintf(text, sizeof(text), "%dx%d,%dx%d,%d,%d", (int)s->down, (int)s->across, (int)s->waves_down,
-           (int)s->waves_across, (int)s->depth, (int)s->stages);
-  size_t length = strlen(text);
-  if (s->slices > 1) snprintf(text + length, sizeof(text) - length, ",%d", (int)s->slices);
-  return strcmp(text, wanted) == 0;
+  return !wanted || strcmp(name_plan(s).text, wanted) == 0;
 }
 
 typedef struct choice_t {
   staged_t best;
   double least;
   bool wanted;
+  const char* lists;  // the kernel's name: prints each; or NULL
 } choice_t;
 
 static void consider(const staged_t* s, choice_t* choice) {
   if (workgroup_bytes(s) > s->f.product.d->device->workgroup_memory_bytes) return;
   bool wanted = is_wanted(s);
   double cost = plan_cost(s);
+  if (choice->lists) {
+    fprintf(stderr, "%s: %s %s: %.0f\n", choice->lists, s->f.row->instruction ? s->f.row->instruction : "lanes",
+            name_plan(s).text, cost);
+  }
   if (choice->least > 0 && (choice->wanted > wanted || (choice->wanted == wanted && cost >= choice->least))) return;
-  *choice = (choice_t){*s, cost, wanted};
+  *choice = (choice_t){*s, cost, wanted, choice->lists};
 }
 
 // Slices are for units that would have too few waves otherwise. They are measured where copies are asynchronous.
@@ -194,7 +204,7 @@ static int64_t most_slices(const staged_t* s) {
   if (!p->d->device->has_async_copy) return 1;
   int64_t rows = s->down * s->waves_down * s->f.row->m, columns = s->across * s->waves_across * s->f.row->n;
   int64_t groups = p->batch * fragment_ceil(p->rows, rows) * fragment_ceil(p->columns, columns);
-  return s->f.row->instruction && groups <= 2 * p->d->device->compute_units ? MOST_SLICES : 1;
+  return groups <= 2 * p->d->device->compute_units ? MOST_SLICES : 1;
 }
 
 static void plan_slices(staged_t* s, choice_t* choice) {
@@ -228,12 +238,7 @@ static void plan_depths(staged_t* s, choice_t* choice) {
   }
 }
 
-bool staged_copies_tiles(dispatch_t* d) {
-  staged_t s;
-  return d->device->has_async_copy && staged_plan(&s, d) && s.async;
-}
-
-bool staged_plan(staged_t* s, dispatch_t* d) {
+static bool plan(staged_t* s, dispatch_t* d, const char* lists) {
   enum { LEAST_SIZE = 32, LEAST_COPIED_ROWS = 17, LEAST_DEPTH = 64 };
   memset(s, 0, sizeof(*s));
   if (!fragments_read(&s->f, d)) return false;
@@ -241,11 +246,23 @@ bool staged_plan(staged_t* s, dispatch_t* d) {
   if (p->batch > FRAGMENT_MAX_GRID || p->columns < LEAST_SIZE) return false;
   if (p->rows < (d->device->has_async_copy ? LEAST_COPIED_ROWS : LEAST_SIZE)) return false;
   if (p->taps * p->depth < LEAST_DEPTH) return false;
-  choice_t choice = {0};
+  choice_t choice = {.lists = lists};
   for (int32_t i = 0; i < d->device->mma_count; ++i) {
     if (fragments_take(&s->f, &d->device->mma[i])) plan_depths(s, &choice);
   }
   if (choice.least == 0 && !d->device->has_scalar_unit && fragments_take_lanes(&s->f)) plan_depths(s, &choice);
   *s = choice.best;
   return choice.least > 0 && (p->rows >= LEAST_SIZE || (choice.best.async && choice.best.f.row->instruction));
+}
+
+bool staged_plan(staged_t* s, dispatch_t* d) { return plan(s, d, NULL); }
+
+void staged_list_plans(dispatch_t* d) {
+  staged_t s;
+  plan(&s, d, ir_op_string(d->op, "sym_name", "dispatch"));
+}
+
+bool staged_copies_tiles(dispatch_t* d) {
+  staged_t s;
+  return d->device->has_async_copy && staged_plan(&s, d) && s.async;
 }

@@ -69,6 +69,13 @@ class Graph:
 
 
 class Subject:
+    def flags(self):
+        """Of the compiler, besides the target."""
+        return []
+
+    def tolerance(self):
+        return TOLERANCES[self.kind]
+
     def __str__(self):
         return f"{type(self).__name__}: " + ", ".join(f"{name} {value}" for name, value in vars(self).items())
 
@@ -174,6 +181,13 @@ class Tiles(FewRows):
         self.plan = f"{fragments},{waves},{pick([32, 64, 128, 256])},{pick([2, 3, 4, 6])}"
         if (slices := pick([1, 1, 2, 4, 8])) > 1:
             self.plan += f",{slices}"
+        self.narrow = bool(self.kind == "f32" and random.random() < 0.5)  # reads ten bits of fractions
+
+    def flags(self):
+        return [f"--iree-codegen-product-plan={self.plan}", *["--iree-cuda-use-tf32"] * self.narrow]
+
+    def tolerance(self):
+        return TOLERANCES["f16" if self.narrow else self.kind]
 
 
 def run_case(subject, options, target, random):
@@ -186,8 +200,8 @@ def run_case(subject, options, target, random):
         paths = [folder / f"{i}.bin" for i in range(len(graph.data))]
         for path, (data, _) in zip(paths, graph.data):
             path.write_bytes(data)
-        flags = [f"--iree-codegen-product-plan={subject.plan}"] if isinstance(subject, Tiles) else []
-        result = run_program(options, target, folder / "case.onnx", paths, [shape for _, shape in graph.data], flags)
+        result = run_program(options, target, folder / "case.onnx", paths, [shape for _, shape in graph.data],
+                             subject.flags())
         if result.returncode or result.stderr:
             return (result.stderr or f"exit {result.returncode}")[:2000]
         for index, (theirs, kind) in enumerate(graph.results):
@@ -197,7 +211,7 @@ def run_case(subject, options, target, random):
                 if not same.all():
                     return f"{np.argwhere(~same)[0]} is {ours[~same][0]!r}, not {theirs[~same][0]!r}"
                 continue
-            tolerance = TOLERANCES[subject.kind] * (1 + np.abs(theirs).max())
+            tolerance = subject.tolerance() * (1 + np.abs(theirs).max())
             if not np.allclose(ours, theirs, rtol=0, atol=tolerance):
                 return f"result {index} is off by {np.nanmax(np.abs(ours - theirs))}, not {tolerance}: {result.stdout}"
     return None
