@@ -6,6 +6,7 @@
 #include "iree/hal/command_buffer.h"
 #include "iree/hal/resource.h"
 #include "iree/hal/semaphore.h"
+#include "iree/hal/topology.h"
 
 // Defines iree_hal_<name>_retain, _release and _destroy for a type that starts with iree_hal_resource_t.
 #define HAL_DEFINE_LIFETIME(name)                                                                                    \
@@ -44,6 +45,10 @@ void hal_uri_split(iree_string_view_t uri, iree_string_view_t* out_driver, iree_
 iree_status_t hal_dispatch_check(iree_hal_executable_t* executable, iree_hal_executable_function_t function,
                                  const iree_hal_dispatch_config_t* config, iree_const_byte_span_t constants,
                                  iree_host_size_t binding_count, iree_hal_dispatch_flags_t flags);
+
+// What connects two devices: in an edge, with its costs, and as text.
+void hal_topology_edge_set_link(iree_hal_topology_edge_t* edge, iree_hal_topology_link_class_t link);
+const char* hal_topology_link_name(iree_hal_topology_link_class_t link);
 
 // The status of timepoints of a type that a semaphore does not share: UNAVAILABLE.
 iree_status_t hal_timepoint_refuse(iree_hal_external_timepoint_type_t type);

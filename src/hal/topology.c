@@ -1,6 +1,7 @@
 // Topologies: edges from capabilities, the builder, and text.
 #include "iree/hal/topology.h"
 
+#include "hal/detail.h"
 #include "iree/hal/device.h"
 #include "iree/hal/topology_builder.h"
 
@@ -58,6 +59,15 @@ static void set_costs(iree_hal_topology_edge_t* edge) {
   SET(edge, signal_cost, mode_costs[iree_hal_topology_edge_signal_mode(edge->lo)]);
   SET(edge, copy_cost, links[link].copy);
   SET(edge, latency_class, links[link].latency);
+}
+
+void hal_topology_edge_set_link(iree_hal_topology_edge_t* edge, iree_hal_topology_link_class_t link) {
+  SET(edge, link_class, link);
+  set_costs(edge);
+}
+
+const char* hal_topology_link_name(iree_hal_topology_link_class_t link) {
+  return link < IREE_ARRAYSIZE(links) ? links[link].text : "?";
 }
 
 iree_hal_topology_edge_t iree_hal_topology_edge_make_cross_driver(void) {

@@ -100,4 +100,38 @@ static void use_each_other(void** state) {
   for (int i = 0; i < PEERS; ++i) close_peer(&peers[i]);
 }
 
-CTS_SUITE(peers, cmocka_unit_test(use_each_other));
+// A chain of work that goes from device to device and back, each step behind the other's last, all submitted before the
+// first is waited for: a number that each adds to, in memory that both have where they are peers, else each its own.
+static void wait_for_each_other(void** state) {
+  enum { STEPS = 40 };
+  peer_t peers[PEERS];
+  if (!cts.is_gpu || cts.device_count < PEERS || cts.is_recorded) skip();
+  for (int i = 0; i < PEERS; ++i) open_peer(&peers[i], i);
+  iree_hal_device_group_t* group = make_group(peers);
+  bool share = can_read(group, 0, 1) && can_read(group, 1, 0);
+  const uint32_t constants[] = {1, 1};
+  for (int i = 0; i < PEERS; ++i) write_words(&peers[i], 0);
+  for (uint64_t step = 0; step < STEPS; ++step) {
+    const peer_t* own = &peers[step % PEERS];
+    iree_hal_buffer_t* buffer = share ? peers[0].buffer : own->buffer;
+    const iree_hal_buffer_ref_t refs[] = {iree_hal_make_buffer_ref(buffer, 0, IREE_HAL_WHOLE_BUFFER),
+                                          iree_hal_make_buffer_ref(buffer, 0, IREE_HAL_WHOLE_BUFFER)};
+    CHECK_OK(iree_hal_device_queue_dispatch(
+        own->own.device, 1ull << step / PEERS % 2, CTS_POINT(peers[0].semaphore, step),
+        CTS_POINT(peers[0].semaphore, step + 1), own->own.executable,
+        iree_hal_executable_function_from_index(CTS_SCALE), iree_hal_make_static_dispatch_config(COUNT, 1, 1),
+        iree_make_const_byte_span(constants, sizeof(constants)), (iree_hal_buffer_ref_list_t){2, refs},
+        IREE_HAL_DISPATCH_FLAG_NONE));
+  }
+  CHECK_OK(iree_hal_semaphore_wait(peers[0].semaphore, STEPS, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  for (uint32_t i = 0; i < (share ? 1 : PEERS); ++i) {
+    uint32_t words[COUNT];
+    CHECK_OK(iree_hal_device_transfer_d2h(peers[i].own.device, peers[i].buffer, 0, words, sizeof(words),
+                                          IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout()));
+    for (uint32_t j = 0; j < COUNT; ++j) assert_int_equal(words[j], j + (share ? STEPS : STEPS / PEERS));
+  }
+  iree_hal_device_group_release(group);
+  for (int i = 0; i < PEERS; ++i) close_peer(&peers[i]);
+}
+
+CTS_SUITE(peers, cmocka_unit_test(use_each_other), cmocka_unit_test(wait_for_each_other));

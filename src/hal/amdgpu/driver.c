@@ -2,6 +2,7 @@
 #include "hal/amdgpu/fault.h"
 #include "hal/amdgpu/logical_device.h"
 #include "hal/amdgpu/topology.h"
+#include "hal/detail.h"
 #include "hal/driver_base.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/amdgpu/registration/driver_module.h"
@@ -110,12 +111,25 @@ static iree_status_t dump_gpu(const system_gpu_t* gpu, iree_string_builder_t* ou
                                            LOGICAL_DEVICE_DEFAULT_QUEUES, gpu->max_queue_size);
 }
 
+// What connects it with each of the others.
+static iree_status_t dump_links(const system_t* system, uint32_t gpu, iree_string_builder_t* out) {
+  if (system->gpu_count > 1) IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(out, "\n"));
+  for (uint32_t i = 0; i < system->gpu_count; ++i) {
+    if (i == gpu) continue;
+    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(out, "- gpu-link-to-%u: %s\n", i,
+                                                           hal_topology_link_name(system_find_link(system, gpu, i))));
+  }
+  return iree_ok_status();
+}
+
 static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
                                  iree_string_builder_t* builder) {
   const system_t* system = ((amdgpu_driver_t*)base)->system;
   uint64_t mask = device_id ? (uint64_t)device_id : topology_default(system);
   for (uint32_t i = 0; i < system->gpu_count; ++i) {
-    if (mask >> i & 1) IREE_RETURN_IF_ERROR(dump_gpu(&system->gpus[i], builder));
+    if (!(mask >> i & 1)) continue;
+    IREE_RETURN_IF_ERROR(dump_gpu(&system->gpus[i], builder));
+    IREE_RETURN_IF_ERROR(dump_links(system, i, builder));
   }
   return iree_ok_status();
 }

@@ -2,7 +2,9 @@
 #include "hal/amdgpu/logical_device.h"
 
 #include "hal/amdgpu/host_queue.h"
+#include "hal/detail.h"
 #include "hal/gpu/allocator.h"
+#include "hal/gpu/link.h"
 
 static void amdgpu_destroy(iree_hal_device_t* base) {
   logical_device_t* device = (logical_device_t*)base;
@@ -36,6 +38,23 @@ static const iree_hal_device_vtable_t amdgpu_vtable = {
 //===----------------------------------------------------------------------------------------------------------------===
 // Creation
 //===----------------------------------------------------------------------------------------------------------------===
+
+// The slowest link between a GPU of one and a GPU of the other.
+static iree_status_t refine_edge(iree_hal_device_t* src, iree_hal_device_t* dst, iree_hal_topology_edge_t* edge) {
+  if (!iree_hal_resource_is(src, &amdgpu_vtable) || !iree_hal_resource_is(dst, &amdgpu_vtable)) return iree_ok_status();
+  const logical_device_t *from = (const logical_device_t*)src, *to = (const logical_device_t*)dst;
+  const system_t* system = from->system;
+  iree_hal_topology_link_class_t link = IREE_HAL_TOPOLOGY_LINK_CLASS_SAME_DIE;
+  if (system != to->system) return iree_ok_status();
+  for (uint32_t i = 0; i < from->gpu.domain.physical_count; ++i) {
+    for (uint32_t j = 0; j < to->gpu.domain.physical_count; ++j) {
+      uint32_t gpu = (uint32_t)(from->physical[i].gpu - system->gpus);
+      link = gpu_link_slower(link, system_find_link(system, gpu, (uint32_t)(to->physical[j].gpu - system->gpus)));
+    }
+  }
+  hal_topology_edge_set_link(edge, link);
+  return iree_ok_status();
+}
 
 // A GPU's UUID as HIP has it: the digits of "GPU-0e12865a3bf5b7ab".
 static void set_uuid(const char* uuid, iree_hal_device_capabilities_t* capabilities) {
@@ -113,6 +132,7 @@ iree_status_t logical_device_create(system_t* system, uint64_t mask, const logic
   base->proactor_pool = create_params ? create_params->proactor_pool : NULL;
   base->block_alignment = GPU_MAX_ALIGNMENT;
   base->pooled_operation_size = options->user.host_block_pool_small_size;
+  base->refine_topology_edge = refine_edge;
   base->profile_interface = &amdgpu_profile_interface;
   device->gpu.backend = &host_queue_backend;
   device->gpu.domain = domain;

@@ -2,6 +2,7 @@
 #include "hal/amdgpu/system.h"
 
 #include "hal/amdgpu/fault.h"
+#include "hal/gpu/link.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Memory pools
@@ -130,23 +131,30 @@ static hsa_status_t visit_agent(hsa_agent_t agent, void* data) {
 // CPUs without memory are of no use here.
 static bool is_usable(const system_cpu_t* cpu) { return cpu->fine.is_present && cpu->kernarg.is_present; }
 
+enum { MAX_HOPS = 16 };
+
+// The links from an agent to memory. False where HSA does not tell.
+static bool read_links(const libhsa_t* hsa, hsa_agent_t agent, system_pool_t pool,
+                       hsa_amd_memory_pool_link_info_t links[MAX_HOPS], uint32_t* out_hops) {
+  *out_hops = 0;
+  memset(links, 0, MAX_HOPS * sizeof(*links));
+  if (hsa->hsa_amd_agent_memory_pool_get_info(agent, pool.handle, HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS,
+                                              out_hops) != HSA_STATUS_SUCCESS ||
+      *out_hops > MAX_HOPS) {
+    return false;
+  }
+  return *out_hops == 0 ||
+         hsa->hsa_amd_agent_memory_pool_get_info(agent, pool.handle, HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO, links) ==
+             HSA_STATUS_SUCCESS;
+}
+
 // How far a GPU is from a CPU's memory: the distances of the links between them. What HSA does not tell is far.
 static uint32_t measure_distance(const system_t* system, const system_gpu_t* gpu, const system_cpu_t* cpu) {
-  enum { MAX_HOPS = 16, FAR = UINT32_MAX - 1, NEVER = UINT32_MAX };
-  const libhsa_t* hsa = system->hsa;
-  hsa_amd_memory_pool_link_info_t links[MAX_HOPS] = {{{0}}};
+  enum { FAR = UINT32_MAX - 1, NEVER = UINT32_MAX };
+  hsa_amd_memory_pool_link_info_t links[MAX_HOPS];
   uint32_t hops = 0, distance = 0;
-  if (!agent_reaches(hsa, gpu->agent, cpu->fine)) return NEVER;
-  if (hsa->hsa_amd_agent_memory_pool_get_info(
-          gpu->agent, cpu->fine.handle, HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS, &hops) != HSA_STATUS_SUCCESS ||
-      hops > MAX_HOPS) {
-    return FAR;
-  }
-  if (hops &&
-      hsa->hsa_amd_agent_memory_pool_get_info(gpu->agent, cpu->fine.handle, HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO,
-                                              links) != HSA_STATUS_SUCCESS) {
-    return FAR;
-  }
+  if (!agent_reaches(system->hsa, gpu->agent, cpu->fine)) return NEVER;
+  if (!read_links(system->hsa, gpu->agent, cpu->fine, links, &hops)) return FAR;
   for (uint32_t i = 0; i < hops; ++i) distance += iree_min(links[i].numa_distance, 1u << 16);
   return distance;
 }
@@ -204,6 +212,26 @@ iree_status_t system_create(libhsa_t* hsa, iree_allocator_t host_allocator, syst
   }
   *out_system = system;
   return iree_ok_status();
+}
+
+static iree_hal_topology_link_class_t find_link(const system_t* system, const system_gpu_t* gpu,
+                                                const system_gpu_t* peer) {
+  hsa_amd_memory_pool_link_info_t links[MAX_HOPS];
+  uint32_t hops = 0;
+  iree_hal_topology_link_class_t slowest = IREE_HAL_TOPOLOGY_LINK_CLASS_SAME_DIE;
+  bool is_same_root = gpu->pci_domain == peer->pci_domain && gpu->cpu == peer->cpu;
+  if (gpu == peer) return slowest;
+  if (!agent_reaches(system->hsa, gpu->agent, peer->coarse)) return IREE_HAL_TOPOLOGY_LINK_CLASS_HOST_STAGED;
+  if (!read_links(system->hsa, gpu->agent, peer->coarse, links, &hops)) return IREE_HAL_TOPOLOGY_LINK_CLASS_OTHER;
+  for (uint32_t i = 0; i < hops; ++i) {
+    slowest = gpu_link_slower(slowest, gpu_link_class((uint32_t)links[i].type, is_same_root));
+  }
+  return slowest;
+}
+
+iree_hal_topology_link_class_t system_find_link(const system_t* system, uint32_t gpu, uint32_t peer) {
+  const system_gpu_t *a = &system->gpus[gpu], *b = &system->gpus[peer];
+  return gpu_link_slower(find_link(system, a, b), find_link(system, b, a));
 }
 
 void system_retain(system_t* system) { iree_atomic_ref_count_inc(&system->ref_count); }

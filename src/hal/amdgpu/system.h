@@ -4,6 +4,7 @@
 
 #include "hal/amdgpu/libhsa.h"
 #include "hal/gpu/code_object/target_id.h"
+#include "iree/hal/topology.h"
 
 #define SYSTEM_MAX_AGENTS 64
 
@@ -68,6 +69,8 @@ typedef struct system_t {
 
 // Looks at all agents. Errors: UNAVAILABLE without a CPU or GPU agent, or without usable memory.
 iree_status_t system_create(libhsa_t* hsa, iree_allocator_t host_allocator, system_t** out_system);
+// What connects two GPUs, by their ordinals: the slowest of the links between them, in either direction.
+iree_hal_topology_link_class_t system_find_link(const system_t* system, uint32_t gpu, uint32_t peer);
 void system_retain(system_t* system);
 void system_release(system_t* system);
 

@@ -137,6 +137,14 @@ gpu_queue_t* gpu_device_find_queue(const gpu_device_t* device, uint64_t queue_id
   return NULL;
 }
 
+gpu_queue_t* gpu_far_producer_enter(const gpu_far_producer_t* far) {
+  gpu_device_t* device = gpu_gate_enter(far->gate);
+  if (!device) return NULL;
+  gpu_queue_t* queue = gpu_device_find_queue(device, far->producer.queue_id);
+  if (!queue) gpu_gate_leave(far->gate);
+  return queue;
+}
+
 bool gpu_device_is_over(void* user_data, hal_pool_point_t point) {
   gpu_queue_t* queue = gpu_device_find_queue((const gpu_device_t*)user_data, point.queue_id);
   return !queue || gpu_queue_has_ended(queue, point.epoch);

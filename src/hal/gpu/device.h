@@ -124,6 +124,18 @@ struct gpu_device_t {
   gpu_queue_t* queues[GPU_MAX_QUEUES];  // by bit of affinity; the driver's to make
 };
 
+// Work in a queue: up to a part, by the queue's count of them.
+typedef struct gpu_producer_t {
+  uint64_t queue_id;
+  uint64_t epoch;
+} gpu_producer_t;
+
+// The same, and the way to the queue's device.
+typedef struct gpu_far_producer_t {
+  gpu_producer_t producer;
+  gpu_gate_t* gate;  // retained
+} gpu_far_producer_t;
+
 // Fields of `base` before its mutex, `backend` and `domain` are set, the rest is zero.
 iree_status_t gpu_device_initialize(gpu_device_t* device);
 // First when a device is destroyed: what waits fails, what runs ends. Later calls do nothing.
@@ -157,6 +169,9 @@ gpu_device_t* gpu_gate_enter(gpu_gate_t* gate);
 void gpu_gate_leave(gpu_gate_t* gate);
 // Runs an operation on the service thread.
 void gpu_device_push_host(gpu_device_t* device, gpu_operation_t* operation);
+// The queue of a far producer, whose device stays until `gpu_gate_leave`; NULL when that is closing, or gone: then its
+// work is over, and there is nothing to leave.
+gpu_queue_t* gpu_far_producer_enter(const gpu_far_producer_t* far);
 // NULL when the device has no such queue.
 gpu_queue_t* gpu_device_find_queue(const gpu_device_t* device, uint64_t queue_id);
 // Whether a point of the device's queues was passed; `device` is a gpu_device_t (hal_pool_params_t).
@@ -181,18 +196,17 @@ extern const hal_operation_interface_t gpu_operation_interface;
 // Semaphores (semaphore.c)
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Work in a queue: up to a part, by the queue's count of them.
-typedef struct gpu_producer_t {
-  uint64_t queue_id;
-  uint64_t epoch;
-} gpu_producer_t;
-
 // Whether only work of that physical device signals it and waits for it.
 bool gpu_semaphore_is_local(iree_hal_semaphore_t* semaphore, uint32_t physical);
-// That work will signal `value`. For semaphores of other drivers nothing happens. True when somebody waits for the
-// semaphore who is to be woken.
-bool gpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, gpu_producer_t producer, uint64_t value);
+// That work of a queue of `device` will signal `value`; `fails_late`: unless it fails when it is over. For semaphores
+// of other drivers nothing happens. True when somebody waits for the semaphore who is to be woken.
+bool gpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, gpu_device_t* device, gpu_producer_t producer,
+                                uint64_t value, bool fails_late);
+// Whether any of its producers did or could.
+bool gpu_semaphore_fails_late(iree_hal_semaphore_t* semaphore);
 // The work that reaches `value`, or has. False when none is known.
 bool gpu_semaphore_find_producer(iree_hal_semaphore_t* semaphore, uint64_t value, gpu_producer_t* out_producer);
+// The same, of any device whose threads that wait end operations themselves.
+bool gpu_semaphore_find_far_producer(iree_hal_semaphore_t* semaphore, uint64_t value, gpu_far_producer_t* out_far);
 
 #endif  // IREE_C_HAL_GPU_DEVICE_H_

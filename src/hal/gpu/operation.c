@@ -22,7 +22,16 @@ static void apply_memory(const gpu_operation_t* op) {
   }
 }
 
+static void drop_kept_waits(gpu_operation_t* op) {
+  for (uint32_t i = 0; i < op->kept_count; ++i) {
+    gpu_gate_release(op->kept_waits[i].far.gate);
+    iree_hal_semaphore_release(op->kept_waits[i].semaphore);
+  }
+  op->kept_count = 0;
+}
+
 void gpu_operation_signal(gpu_operation_t* op, iree_status_t status) {
+  drop_kept_waits(op);
   if (iree_status_is_ok(status)) apply_memory(op);
   hal_operation_signal(&op->base, status);
 }
@@ -50,6 +59,44 @@ static bool add_barrier(gpu_operation_t* op, const gpu_producer_t* producer) {
   if (op->barrier_count == GPU_MAX_BARRIERS) return false;
   op->barriers[op->barrier_count++] = (gpu_barrier_t){.queue = queue, .epoch = producer->epoch};
   return true;
+}
+
+static void keep_wait(gpu_operation_t* op, const gpu_kept_wait_t* wait) {
+  iree_hal_semaphore_retain(wait->semaphore);
+  op->kept_waits[op->kept_count++] = *wait;
+}
+
+// The same for one of another device's, of the same library.
+static bool add_far_wait(gpu_operation_t* op, iree_hal_semaphore_t* semaphore, uint64_t value) {
+  gpu_kept_wait_t wait = {.semaphore = semaphore, .value = value};
+  if (!op->queue->waits_for_far || !gpu_semaphore_find_far_producer(semaphore, value, &wait.far)) return false;
+  gpu_queue_t* queue = gpu_far_producer_enter(&wait.far);
+  bool is_alike = queue && queue->backend == op->queue->backend;
+  if (queue) gpu_gate_leave(wait.far.gate);
+  if (is_alike) {
+    keep_wait(op, &wait);
+  } else {
+    gpu_gate_release(wait.far.gate);
+  }
+  return is_alike;
+}
+
+// Until that very part, no later one, is told: this thread may be the one that ends what those wait for.
+static iree_status_t await_far(const gpu_far_producer_t* far) {
+  gpu_queue_t* queue = far->gate ? gpu_far_producer_enter(far) : NULL;
+  if (!queue) return iree_ok_status();
+  iree_status_t status = gpu_queue_await_end(queue, far->producer.epoch);
+  gpu_gate_leave(far->gate);
+  return status;
+}
+
+iree_status_t gpu_operation_await_kept(const gpu_operation_t* op) {
+  for (uint32_t i = 0; i < op->kept_count; ++i) {
+    uint64_t now = 0;
+    IREE_RETURN_IF_ERROR(await_far(&op->kept_waits[i].far));
+    IREE_RETURN_IF_ERROR(iree_hal_semaphore_query(op->kept_waits[i].semaphore, &now));
+  }
+  return iree_ok_status();
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -150,8 +197,11 @@ static bool is_reached(iree_hal_semaphore_t* semaphore, uint64_t value) {
 static bool leave_to_queue(gpu_operation_t* op, iree_hal_semaphore_t* semaphore, uint64_t value) {
   if (hal_operation_is_for_host(&op->base) || gpu_operation_device(op)->defers_waits) return false;
   gpu_producer_t producer;
-  if (!gpu_semaphore_find_producer(semaphore, value, &producer)) return false;
-  return producer.queue_id == op->queue->id || add_barrier(op, &producer);
+  if (op->kept_count == GPU_MAX_KEPT_WAITS || !gpu_semaphore_find_producer(semaphore, value, &producer)) return false;
+  bool is_near = producer.queue_id == op->queue->id || add_barrier(op, &producer);
+  if (!is_near) return add_far_wait(op, semaphore, value);
+  if (gpu_semaphore_fails_late(semaphore)) keep_wait(op, &(gpu_kept_wait_t){.semaphore = semaphore, .value = value});
+  return true;
 }
 
 // Drops waits of an operation on the heap that need no timepoint.

@@ -4,7 +4,7 @@
 
 #include "hal/gpu/device.h"
 
-enum { GPU_MAX_RESOURCES = 2, GPU_MAX_BARRIERS = HAL_POOL_MAX_FRONTIER };
+enum { GPU_MAX_RESOURCES = 2, GPU_MAX_BARRIERS = HAL_POOL_MAX_FRONTIER, GPU_MAX_KEPT_WAITS = 4 };
 
 // Work of another queue that the GPU waits for.
 typedef struct gpu_barrier_t {
@@ -12,6 +12,14 @@ typedef struct gpu_barrier_t {
   uint64_t epoch;
   bool is_implied;  // what is before it in its queue waits for that already
 } gpu_barrier_t;
+
+// A wait that is left to queues, whose semaphore may still fail when all work is over: what another device reaches, or
+// what depends on that. The GPU waits for the former.
+typedef struct gpu_kept_wait_t {
+  gpu_far_producer_t far;           // of another device, where there is a gate
+  iree_hal_semaphore_t* semaphore;  // retained
+  uint64_t value;
+} gpu_kept_wait_t;
 
 struct gpu_operation_t {
   hal_operation_t base;
@@ -22,6 +30,8 @@ struct gpu_operation_t {
   bool relies_on_order;  // some wait is left to queues and barriers
   uint32_t barrier_count;
   gpu_barrier_t barriers[GPU_MAX_BARRIERS];
+  uint32_t kept_count;
+  gpu_kept_wait_t kept_waits[GPU_MAX_KEPT_WAITS];  // on the heap
   // Of WORK; others are empty. No commands: nothing but semaphores.
   const void* resources[GPU_MAX_RESOURCES];  // kept alive on the heap; NULL for none
   gpu_work_t work;
@@ -48,6 +58,8 @@ iree_status_t gpu_operation_submit(gpu_operation_t* operation);
 void gpu_operation_finish(gpu_operation_t* operation, iree_status_t status);
 // Its first half: memory and semaphores; then hal_operation_release.
 void gpu_operation_signal(gpu_operation_t* operation, iree_status_t status);
+// Waits until the ends of what the operation waited for, which is over, are told. Errors: its failure.
+iree_status_t gpu_operation_await_kept(const gpu_operation_t* operation);
 // Memory that a DEALLOCA gives back is there for others after `point`, where it is over.
 void gpu_operation_release_memory(const gpu_operation_t* operation, hal_pool_point_t point);
 // Runs an operation of the service thread, to its end.

@@ -64,10 +64,10 @@ void gpu_queue_want(gpu_queue_t* queue, uint64_t epoch) {
 
 // True when somebody waits who is to be woken.
 static bool set_producers(const gpu_operation_t* op, gpu_producer_t producer) {
-  bool is_awaited = false;
+  bool is_awaited = false, fails_late = op->kept_count > 0;
   for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
-    is_awaited |=
-        gpu_semaphore_set_producer(op->base.signals.semaphores[i], producer, op->base.signals.payload_values[i]);
+    is_awaited |= gpu_semaphore_set_producer(op->base.signals.semaphores[i], gpu_operation_device(op), producer,
+                                             op->base.signals.payload_values[i], fails_late);
   }
   return is_awaited;
 }
@@ -302,6 +302,7 @@ static iree_status_t await_barriers(const gpu_operation_t* op) {
 static iree_status_t end_operation(gpu_operation_t* op) {
   IREE_RETURN_IF_ERROR(hal_operation_take_failure(&op->base));
   IREE_RETURN_IF_ERROR(await_barriers(op));
+  IREE_RETURN_IF_ERROR(gpu_operation_await_kept(op));
   // What it came after in a queue may have been lost.
   return op->relies_on_order ? gpu_device_clone_failure(gpu_operation_device(op)) : iree_ok_status();
 }

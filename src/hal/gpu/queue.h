@@ -45,6 +45,7 @@ struct gpu_queue_t {
   uint32_t physical;      // index of the physical device
   uint32_t ordinal;       // among its queues
   bool waits_for_queues;  // the GPU can wait for parts of the device's other queues
+  bool waits_for_far;     // and for those of other devices of the driver, as long as they are there when it is told
   hal_pool_t* pool;       // for queue-ordered allocations; may be NULL; the driver's
 
   iree_thread_t* thread;

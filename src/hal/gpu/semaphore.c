@@ -23,11 +23,14 @@ typedef struct gpu_semaphore_t {
   // whether it is even and the same before and after.
   iree_atomic_uint64_t version;
   iree_atomic_uint64_t queue_id, epoch, value;
+  iree_atomic_uint32_t fails_late;
+  gpu_gate_t* far_gate;  // of the producer's device, where that is another one; looked at while `version` is odd
 } gpu_semaphore_t;
 
 static void semaphore_destroy(iree_hal_semaphore_t* base) {
   iree_hal_semaphore_deinitialize(base);
   gpu_gate_release(((gpu_semaphore_t*)base)->gate);
+  gpu_gate_release(((gpu_semaphore_t*)base)->far_gate);
   iree_allocator_free(((gpu_semaphore_t*)base)->host_allocator, base);
 }
 
@@ -44,12 +47,19 @@ static iree_time_t most_spin_ns(void) {
   return duration;
 }
 
-// The queue, of the device that is entered, whose work reaches the value; NULL when none is known.
-static gpu_queue_t* find_queue(iree_hal_semaphore_t* base, gpu_device_t* device, uint64_t value, uint64_t* out_epoch) {
-  gpu_producer_t producer;
-  if (!gpu_semaphore_find_producer(base, value, &producer)) return NULL;
-  *out_epoch = producer.epoch;
-  return gpu_device_find_queue(device, producer.queue_id);
+// The queue whose work reaches the value, and its device, which stays until `leave_queue`. False when none is known.
+static bool enter_queue(iree_hal_semaphore_t* base, uint64_t value, gpu_far_producer_t* out_far,
+                        gpu_queue_t** out_queue) {
+  if (!gpu_semaphore_find_far_producer(base, value, out_far)) return false;
+  *out_queue = gpu_far_producer_enter(out_far);
+  if (*out_queue) return true;
+  gpu_gate_release(out_far->gate);
+  return false;
+}
+
+static void leave_queue(const gpu_far_producer_t* far) {
+  gpu_gate_leave(far->gate);
+  gpu_gate_release(far->gate);
 }
 
 // Helps with the queue's ends, and notes how long that took: longer than anybody looks when it was not over then.
@@ -67,25 +77,21 @@ static void help(gpu_queue_t* queue, uint64_t epoch, iree_time_t deadline_ns, ir
 
 static iree_status_t semaphore_wait(iree_hal_semaphore_t* base, uint64_t value, iree_time_t deadline_ns,
                                     iree_async_wait_flags_t flags) {
-  gpu_gate_t* gate = ((gpu_semaphore_t*)base)->gate;
-  gpu_device_t* device = gate ? gpu_gate_enter(gate) : NULL;
-  if (device) {
-    uint64_t epoch = 0;
-    gpu_queue_t* queue = find_queue(base, device, value, &epoch);
-    if (queue) help(queue, epoch, deadline_ns, flags);
-    gpu_gate_leave(gate);
+  gpu_far_producer_t far;
+  gpu_queue_t* queue = NULL;
+  if (enter_queue(base, value, &far, &queue)) {
+    help(queue, far.producer.epoch, deadline_ns, flags);
+    leave_queue(&far);
   }
   return iree_hal_semaphore_wait_default(base, value, deadline_ns, flags);
 }
 
 static void semaphore_watched(iree_hal_semaphore_t* base, uint64_t value) {
-  gpu_gate_t* gate = ((gpu_semaphore_t*)base)->gate;
-  gpu_device_t* device = gate ? gpu_gate_enter(gate) : NULL;
-  if (!device) return;
-  uint64_t epoch = 0;
-  gpu_queue_t* queue = find_queue(base, device, value, &epoch);
-  if (queue) gpu_queue_want(queue, epoch);
-  gpu_gate_leave(gate);
+  gpu_far_producer_t far;
+  gpu_queue_t* queue = NULL;
+  if (!enter_queue(base, value, &far, &queue)) return;
+  gpu_queue_want(queue, far.producer.epoch);
+  leave_queue(&far);
 }
 
 // Errors: UNAVAILABLE where the device has no such events, or is gone.
@@ -173,17 +179,41 @@ static uint64_t lock_producer(gpu_semaphore_t* semaphore) {
   }
 }
 
+// Returns the one before, which is the caller's to release, NULL when nothing has changed.
+static gpu_gate_t* exchange_far_gate(gpu_semaphore_t* semaphore, gpu_gate_t* gate) {
+  gpu_gate_t* before = semaphore->far_gate;
+  if (before == gate) return NULL;
+  semaphore->far_gate = gate ? gpu_gate_retain(gate) : NULL;
+  return before;
+}
+
 // Values of one queue only grow in its order; those of another queue replace them. Who begins to wait counts itself
 // before it looks for a producer.
-bool gpu_semaphore_set_producer(iree_hal_semaphore_t* base, gpu_producer_t producer, uint64_t value) {
+bool gpu_semaphore_set_producer(iree_hal_semaphore_t* base, gpu_device_t* device, gpu_producer_t producer,
+                                uint64_t value, bool fails_late) {
   if (!iree_hal_resource_is(base, &semaphore_vtable)) return true;
   gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
+  if (fails_late) iree_atomic_store(&semaphore->fails_late, 1u, iree_memory_order_relaxed);
+  gpu_gate_t* gate = device->backend->poll ? device->gate : NULL;
   uint64_t version = lock_producer(semaphore);
+  gpu_gate_t* dropped = exchange_far_gate(semaphore, gate == semaphore->gate ? NULL : gate);
   iree_atomic_store(&semaphore->queue_id, producer.queue_id, iree_memory_order_release);
   iree_atomic_store(&semaphore->epoch, producer.epoch, iree_memory_order_release);
   iree_atomic_store(&semaphore->value, value, iree_memory_order_release);
   iree_atomic_exchange(&semaphore->version, version + 2, iree_memory_order_seq_cst);
+  gpu_gate_release(dropped);
   return iree_atomic_load(&base->waiters, iree_memory_order_seq_cst) != 0;
+}
+
+// Returns the value that it reaches.
+static uint64_t read_producer(gpu_semaphore_t* semaphore, gpu_producer_t* out_producer) {
+  out_producer->queue_id = iree_atomic_load(&semaphore->queue_id, iree_memory_order_acquire);
+  out_producer->epoch = iree_atomic_load(&semaphore->epoch, iree_memory_order_acquire);
+  return iree_atomic_load(&semaphore->value, iree_memory_order_acquire);
+}
+
+static bool has_failed(iree_hal_semaphore_t* base) {
+  return iree_atomic_load(&base->value, iree_memory_order_acquire) == IREE_HAL_SEMAPHORE_FAILURE_VALUE;
 }
 
 bool gpu_semaphore_find_producer(iree_hal_semaphore_t* base, uint64_t value, gpu_producer_t* out_producer) {
@@ -194,12 +224,26 @@ bool gpu_semaphore_find_producer(iree_hal_semaphore_t* base, uint64_t value, gpu
   gpu_producer_t producer;
   do {
     version = iree_atomic_load(&semaphore->version, iree_memory_order_seq_cst);
-    producer.queue_id = iree_atomic_load(&semaphore->queue_id, iree_memory_order_acquire);
-    producer.epoch = iree_atomic_load(&semaphore->epoch, iree_memory_order_acquire);
-    produced = iree_atomic_load(&semaphore->value, iree_memory_order_acquire);
+    produced = read_producer(semaphore, &producer);
   } while (version & 1 || iree_atomic_load(&semaphore->version, iree_memory_order_relaxed) != version);
-  uint64_t now = iree_atomic_load(&base->value, iree_memory_order_acquire);
-  if (produced < value || now == IREE_HAL_SEMAPHORE_FAILURE_VALUE) return false;
+  if (produced < value || has_failed(base)) return false;
   *out_producer = producer;
   return true;
+}
+
+bool gpu_semaphore_find_far_producer(iree_hal_semaphore_t* base, uint64_t value, gpu_far_producer_t* out_far) {
+  *out_far = (gpu_far_producer_t){0};
+  if (!iree_hal_resource_is(base, &semaphore_vtable)) return false;
+  gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
+  uint64_t version = lock_producer(semaphore);
+  gpu_gate_t* gate = semaphore->far_gate ? semaphore->far_gate : semaphore->gate;
+  bool is_found = gate && read_producer(semaphore, &out_far->producer) >= value && !has_failed(base);
+  if (is_found) out_far->gate = gpu_gate_retain(gate);
+  iree_atomic_store(&semaphore->version, version + 2, iree_memory_order_release);
+  return is_found;
+}
+
+bool gpu_semaphore_fails_late(iree_hal_semaphore_t* base) {
+  return iree_hal_resource_is(base, &semaphore_vtable) &&
+         iree_atomic_load(&((gpu_semaphore_t*)base)->fails_late, iree_memory_order_relaxed);
 }

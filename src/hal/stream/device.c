@@ -1,4 +1,6 @@
 // Devices of the stream core.
+#include "hal/detail.h"
+#include "hal/gpu/link.h"
 #include "hal/stream/code.h"
 #include "hal/stream/nccl.h"
 #include "hal/stream/queue.h"
@@ -147,6 +149,22 @@ static iree_status_t are_peers(const stream_device_t* device, const stream_devic
   return iree_ok_status();
 }
 
+// The slowest link between a GPU of one and a GPU of the other, in either direction.
+static iree_status_t find_link(const stream_device_t* from, const stream_device_t* to,
+                               iree_hal_topology_link_class_t* out_link) {
+  *out_link = IREE_HAL_TOPOLOGY_LINK_CLASS_SAME_DIE;
+  for (uint32_t i = 0; i < from->gpu.domain.physical_count; ++i) {
+    for (uint32_t j = 0; j < to->gpu.domain.physical_count; ++j) {
+      int a = from->gpus[i].context.device, b = to->gpus[j].context.device;
+      iree_hal_topology_link_class_t there = 0, back = 0;
+      IREE_RETURN_IF_ERROR(stream_link_find(from->api, a, b, &there));
+      IREE_RETURN_IF_ERROR(stream_link_find(from->api, b, a, &back));
+      *out_link = gpu_link_slower(*out_link, gpu_link_slower(there, back));
+    }
+  }
+  return iree_ok_status();
+}
+
 // Devices of a group use each other's memory where their GPUs can: from now on they do.
 static iree_status_t refine_edge(iree_hal_device_t* src, iree_hal_device_t* dst, iree_hal_topology_edge_t* edge) {
   const iree_hal_device_capability_bits_t peers =
@@ -165,6 +183,10 @@ static iree_status_t refine_edge(iree_hal_device_t* src, iree_hal_device_t* dst,
   }
   iree_string_view_t name = from->gpu.base.identifier;
   *edge = iree_hal_topology_edge_from_capabilities(&ours, &theirs, name, name);
+  if (from->api != to->api) return iree_ok_status();
+  iree_hal_topology_link_class_t link = 0;
+  IREE_RETURN_IF_ERROR(find_link(from, to, &link));
+  hal_topology_edge_set_link(edge, link);
   return iree_ok_status();
 }
 
@@ -228,6 +250,8 @@ static iree_status_t find_capabilities(stream_device_t* device) {
   if (has_peers) {
     capabilities->flags |= IREE_HAL_DEVICE_CAPABILITY_P2P_COPY | IREE_HAL_DEVICE_CAPABILITY_PEER_ADDRESSABLE;
   }
+  int node = stream_api_attribute(device->api, device->gpus[0].context.device, STREAM_HOST_NUMA_NODE);
+  capabilities->numa_node = node > 0 && node < UINT8_MAX ? (uint8_t)node : 0;
   if (count > 1) return iree_ok_status();
   capabilities->has_physical_device_uuid = true;
   return STREAM_CALL(device->api, device_uuid, capabilities->physical_device_uuid, device->gpus[0].context.device);

@@ -99,6 +99,9 @@ void stream_users_add(void);
 void stream_users_remove(void);
 bool stream_device_is_alone(void);
 
+// link.c: what connects two GPUs, by the library's handles; the host's memory where they are no peers.
+iree_status_t stream_link_find(const stream_api_t* api, int device, int peer, iree_hal_topology_link_class_t* out_link);
+
 // memory.c
 iree_status_t stream_allocator_create(const stream_device_t* device, iree_hal_allocator_t** out_allocator);
 

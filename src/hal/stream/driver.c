@@ -1,5 +1,6 @@
 // The drivers `cuda` and `hip`: list the GPUs of their library and make devices of them. A device's id is the bit mask
 // of its GPUs, by the library's ordinals.
+#include "hal/detail.h"
 #include "hal/driver_base.h"
 #include "hal/gpu/path.h"
 #include "hal/stream/code.h"
@@ -122,6 +123,24 @@ static iree_status_t dump_identity(const stream_driver_t* driver, int device, ir
       version % driver->platform->version_unit * 100 / driver->platform->version_unit);
 }
 
+// What connects it with each of the others.
+static iree_status_t dump_links(const stream_api_t* api, int ordinal, iree_string_builder_t* out) {
+  uint32_t count = 0;
+  int device = 0, peer = 0;
+  IREE_RETURN_IF_ERROR(count_gpus(api, &count));
+  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_get, &device, ordinal));
+  if (count > 1) IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(out, "\n"));
+  for (int i = 0; i < (int)count; ++i) {
+    iree_hal_topology_link_class_t link = 0;
+    if (i == ordinal) continue;
+    IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_get, &peer, i));
+    IREE_RETURN_IF_ERROR(stream_link_find(api, device, peer, &link));
+    IREE_RETURN_IF_ERROR(
+        iree_string_builder_append_format(out, "- gpu-link-to-%d: %s\n", i, hal_topology_link_name(link)));
+  }
+  return iree_ok_status();
+}
+
 static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id, iree_string_builder_t* out) {
   static const fact_t block[] = {
       {"block-max-thread-count", STREAM_MAX_BLOCK_SIZE, 1, ""},
@@ -160,7 +179,8 @@ static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t d
   IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(memory), memory, out));
   IREE_RETURN_IF_ERROR(
       iree_string_builder_append_format(out, "- memory-total-global-memory-size: %zu MB\n", size >> 20));
-  return dump_facts(api, device, IREE_ARRAYSIZE(gpu), gpu, out);
+  IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(gpu), gpu, out));
+  return dump_links(api, ordinal, out);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

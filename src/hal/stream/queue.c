@@ -166,9 +166,26 @@ static iree_status_t write_barrier(const stream_queue_t* queue, const gpu_barrie
   return STREAM_CALL(queue->context->api, stream_wait, queue->writer.stream, before.event, 0);
 }
 
+// Work of a device that is gone is over, or has failed.
+static iree_status_t write_far_wait(const stream_queue_t* queue, const gpu_kept_wait_t* wait) {
+  uint64_t now = 0;
+  IREE_RETURN_IF_ERROR(iree_hal_semaphore_query(wait->semaphore, &now));
+  gpu_queue_t* other = gpu_far_producer_enter(&wait->far);
+  if (!other) return iree_ok_status();
+  gpu_barrier_t barrier = {.queue = other, .epoch = wait->far.producer.epoch};
+  iree_status_t status = write_barrier(queue, &barrier);
+  gpu_gate_leave(wait->far.gate);
+  return status;
+}
+
+// What failed before waits for nothing, which may never come.
 static iree_status_t write_barriers(const stream_queue_t* queue, const gpu_operation_t* operation) {
+  if (iree_atomic_load(&operation->base.failure, iree_memory_order_relaxed)) return iree_ok_status();
   for (uint32_t i = 0; i < operation->barrier_count; ++i) {
     IREE_RETURN_IF_ERROR(write_barrier(queue, &operation->barriers[i]));
+  }
+  for (uint32_t i = 0; i < operation->kept_count; ++i) {
+    if (operation->kept_waits[i].far.gate) IREE_RETURN_IF_ERROR(write_far_wait(queue, &operation->kept_waits[i]));
   }
   return iree_ok_status();
 }
@@ -180,7 +197,8 @@ iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
   stream_queue_t* queue = cast(base);
   if (!has_counts(queue)) return iree_ok_status();
   part->is_written = true;
-  if (!op->barrier_count && !op->work.count) return iree_ok_status();  // it ends with what is before it
+  bool is_empty = !op->barrier_count && !op->kept_count && !op->work.count;
+  if (is_empty) return iree_ok_status();  // it ends with what is before it
   IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
   iree_status_t status = mark_for_onlookers(queue);
   if (iree_status_is_ok(status)) status = write_barriers(queue, op);
@@ -365,7 +383,7 @@ iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_que
   queue->base.backend = device->gpu.backend;
   queue->base.device = &device->gpu;
   queue->base.bit = bit;
-  queue->base.waits_for_queues = true;
+  queue->base.waits_for_queues = queue->base.waits_for_far = true;
   queue->base.pool = gpu->pool;
   queue->context = &gpu->context;
   queue->writer.api = device->api;

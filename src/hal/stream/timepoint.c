@@ -90,7 +90,10 @@ iree_status_t stream_export_event(gpu_device_t* base, iree_hal_semaphore_t* sema
   uint32_t physical = gpu_domain_physical(base->domain, gpu_domain_first(base->domain, queue_affinity));
   gpu_producer_t producer = {0};
   gpu_queue_t* queue = NULL;
-  if (gpu_semaphore_find_producer(semaphore, value, &producer)) queue = gpu_device_find_queue(base, producer.queue_id);
+  bool is_past = is_over(semaphore, value);
+  if (!is_past && gpu_semaphore_find_producer(semaphore, value, &producer)) {
+    queue = gpu_device_find_queue(base, producer.queue_id);
+  }
   if (queue) physical = queue->physical;
   IREE_RETURN_IF_ERROR(stream_context_enter(&device->gpus[physical].context));
   void* event = NULL;
@@ -98,7 +101,7 @@ iree_status_t stream_export_event(gpu_device_t* base, iree_hal_semaphore_t* sema
   iree_status_t status = iree_ok_status();
   if (queue) {
     status = STREAM_CALL(api, event_record, event, ((stream_queue_t*)queue)->writer.stream);
-  } else if (!is_over(semaphore, value)) {
+  } else if (!is_past && !is_over(semaphore, value)) {
     status = iree_make_status(IREE_STATUS_FAILED_PRECONDITION,
                               "no work in a queue reaches %" PRIu64
                               " yet: submit it before its end is exported as an event, or export an async primitive",

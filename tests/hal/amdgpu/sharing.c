@@ -142,8 +142,20 @@ static void capabilities(void** state) {
   assert_int_equal(iree_hal_topology_edge_buffer_read_mode_noncoherent(edge.lo), IREE_HAL_TOPOLOGY_INTEROP_MODE_IMPORT);
 }
 
+// Two GPUs are as near to each other as HSA says, which is PCIe here.
+static void links(void** state) {
+  iree_hal_device_group_builder_t builder;
+  iree_hal_device_group_t* group = NULL;
+  iree_hal_device_group_builder_initialize(&builder, NULL);
+  for (int i = 0; i < 2; ++i) OK(iree_hal_device_group_builder_add_device(&builder, devices[i]));
+  OK(iree_hal_device_group_builder_finalize(&builder, iree_allocator_system(), &group));
+  iree_hal_topology_edge_t edge = iree_hal_topology_query_edge(iree_hal_device_group_topology(group), 0, 1);
+  assert_int_equal(iree_hal_topology_edge_link_class(edge.lo), IREE_HAL_TOPOLOGY_LINK_CLASS_PCIE_SAME_ROOT);
+  iree_hal_device_group_release(group);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(both_ways), cmocka_unit_test(refusals),
-                                     cmocka_unit_test(capabilities)};
+                                     cmocka_unit_test(capabilities), cmocka_unit_test(links)};
   return cmocka_run_group_tests(tests, open_devices, close_devices);
 }

@@ -50,6 +50,8 @@ typedef struct program_t {
   iree_hal_command_buffer_t* commands;
   iree_hal_buffer_t *local, *visible, *imported, *transient, *reserved;
   iree_hal_physical_memory_t* physical;
+  iree_hal_device_t* peer;
+  iree_hal_device_group_t* group;
   waiters_t waiters;
 } program_t;
 
@@ -345,6 +347,20 @@ static iree_status_t run_profiled(program_t* p) {
   return iree_status_join(status, iree_hal_device_profiling_end(p->device));
 }
 
+// Two devices that use each other's memory.
+static iree_status_t run_group(program_t* p) {
+  iree_hal_device_group_builder_t builder;
+  IREE_RETURN_IF_ERROR(open_device(p, IREE_SV("0")));
+  IREE_RETURN_IF_ERROR(iree_hal_driver_create_device_by_path(p->driver, driver_name(), IREE_SV("1"), 0, NULL, NULL,
+                                                             p->allocator, &p->peer));
+  iree_hal_device_group_builder_initialize(&builder, NULL);
+  iree_status_t status = iree_hal_device_group_builder_add_device(&builder, p->device);
+  if (iree_status_is_ok(status)) status = iree_hal_device_group_builder_add_device(&builder, p->peer);
+  if (iree_status_is_ok(status)) return iree_hal_device_group_builder_finalize(&builder, p->allocator, &p->group);
+  iree_hal_device_group_builder_deinitialize(&builder);
+  return status;
+}
+
 static void set_flag(const char* name, const char* value) {
   char text[64];
   char* storage[] = {"test", text};
@@ -365,6 +381,8 @@ static void close_program(program_t* p) {
   iree_hal_semaphore_release(p->semaphore);
   iree_hal_executable_release(p->executable);
   iree_hal_executable_cache_release(p->cache);
+  iree_hal_device_group_release(p->group);
+  iree_hal_device_release(p->peer);
   iree_hal_device_release(p->device);
   iree_hal_driver_release(p->driver);
   iree_hal_driver_registry_free(p->registry);
@@ -441,11 +459,12 @@ static bool tells_waiters(const row_t* row) { return !is_silent(row); }
 
 // What may also be called where nobody is to be told: memory is asked for again when pools have given back what they
 // keep; contexts are entered and streams awaited to give things back; an end may be seen by whoever looks first; code
-// that cannot be linked is loaded as it is.
+// that cannot be linked is loaded as it is; older drivers do not know a GPU's place.
 static bool may_be_fine(const row_t* row) {
-  static const char* const entries[] = {
-      "memory_allocate",   "context_set",  "stream_synchronize",  "event_record",   "event_query",
-      "event_synchronize", "stream_query", "context_synchronize", "driver_version", "module_load"};
+  static const char* const entries[] = {"memory_allocate", "context_set",         "stream_synchronize",
+                                        "event_record",    "event_query",         "event_synchronize",
+                                        "stream_query",    "context_synchronize", "driver_version",
+                                        "module_load",     "device_attribute"};
   return is_one_of(row, IREE_ARRAYSIZE(entries), entries) || is_asked_for_registered(row);
 }
 
@@ -457,6 +476,12 @@ static bool is_of_timers(const row_t* row) {
 
 static bool is_for_pages(const row_t* row) {
   return strncmp(row->entry, "virtual_", 8) == 0 || strncmp(row->entry, "physical_", 9) == 0;
+}
+
+static bool is_for_peers(const row_t* row) {
+  static const char* const entries[] = {"device_can_access", "device_link", "device_peer_attribute",
+                                        "context_enable_access"};
+  return is_one_of(row, IREE_ARRAYSIZE(entries), entries);
 }
 
 static bool is_for_events(const row_t* row) {
@@ -506,7 +531,8 @@ static const struct {
   run_fn_t fn;
   bool (*is_for)(const row_t* row);
 } runs[] = {{run_streams, NULL},          {run_graphs, NULL},          {run_waited, tells_waiters},
-            {run_profiled, is_for_times}, {run_virtual, is_for_pages}, {run_events, is_for_events}};
+            {run_profiled, is_for_times}, {run_virtual, is_for_pages}, {run_events, is_for_events},
+            {run_group, is_for_peers}};
 
 static void nothing_fails(void** state) {
   for (size_t i = 0; i < IREE_ARRAYSIZE(runs); ++i) {
@@ -752,7 +778,7 @@ static void calls_of_a_group(void** state) {
     iree_hal_topology_edge_t edge = iree_hal_topology_query_edge(iree_hal_device_group_topology(group), i, 1 - i);
     assert_int_equal(iree_hal_topology_edge_buffer_read_mode_noncoherent(edge.lo),
                      IREE_HAL_TOPOLOGY_INTEROP_MODE_NATIVE);
-    assert_int_equal(iree_hal_topology_edge_link_class(edge.lo), IREE_HAL_TOPOLOGY_LINK_CLASS_PCIE_SAME_ROOT);
+    assert_int_equal(iree_hal_topology_edge_link_class(edge.lo), IREE_HAL_TOPOLOGY_LINK_CLASS_NVLINK_IF);
     assert_int_equal(iree_hal_device_topology_info(p[i].device)->can_p2p_with, 3);
     iree_hal_device_capabilities_t capabilities;
     IREE_CHECK_OK(iree_hal_device_query_capabilities(p[i].device, &capabilities));

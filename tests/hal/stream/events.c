@@ -1,4 +1,5 @@
-// Points of semaphores as events of the vendor's library, both ways, with streams that are nobody's but the test's.
+// Points of semaphores as events of the vendor's library, both ways, with streams that are nobody's but the test's; and
+// work of one device that waits for another's, which the host does not stand between.
 //
 //   hal_stream_events cuda|hip [the driver's flags]
 #include <setjmp.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hal/stream/device.h"
+#include "hal/stream/queue.h"
 #include "iree/base/threading/thread.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/api.h"
@@ -115,11 +116,13 @@ static void hold_on(void* held, int result, void* data) {
   while (!iree_atomic_load(&is_let_go, iree_memory_order_acquire)) iree_thread_yield();
 }
 
-// What comes into the test's stream from now on comes after `let_go`.
-static void hold(void) {
+// What comes into a stream from now on comes after `let_go`.
+static void hold_stream(void* held) {
   iree_atomic_store(&is_let_go, 0u, iree_memory_order_release);
-  CALL(stream_callback, stream, hold_on, NULL, 0);
+  CALL(stream_callback, held, hold_on, NULL, 0);
 }
+
+static void hold(void) { hold_stream(stream); }
 
 static void let_go(void) { iree_atomic_store(&is_let_go, 1u, iree_memory_order_release); }
 
@@ -258,6 +261,134 @@ static void refused(void** state) {
   iree_hal_semaphore_release(semaphore);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Two devices
+//===----------------------------------------------------------------------------------------------------------------===
+
+typedef struct pair_t {
+  iree_hal_device_t* other;
+  iree_hal_device_group_t* group;
+  iree_hal_buffer_t *ours, *theirs;
+  iree_hal_semaphore_t *before, *after;
+} pair_t;
+
+static iree_hal_buffer_t* make_buffer_of(iree_hal_device_t* owner) {
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, .usage = IREE_HAL_BUFFER_USAGE_DEFAULT};
+  iree_hal_buffer_t* buffer = NULL;
+  CHECK_OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(owner), params, SIZE, &buffer));
+  return buffer;
+}
+
+// The first GPU's device and one of the second, whose semaphores signal either's work.
+static pair_t open_pair(void) {
+  pair_t pair = {0};
+  iree_hal_device_group_builder_t builder;
+  char uri[64];
+  snprintf(uri, sizeof(uri), "%s://1", driver);
+  CHECK_OK(iree_hal_create_device(iree_hal_driver_registry_default(), iree_make_cstring_view(uri), NULL,
+                                  iree_allocator_system(), &pair.other));
+  iree_hal_device_group_builder_initialize(&builder, NULL);
+  CHECK_OK(iree_hal_device_group_builder_add_device(&builder, device));
+  CHECK_OK(iree_hal_device_group_builder_add_device(&builder, pair.other));
+  CHECK_OK(iree_hal_device_group_builder_finalize(&builder, iree_allocator_system(), &pair.group));
+  pair.ours = make_buffer_of(device);
+  pair.theirs = make_buffer_of(pair.other);
+  pair.before = make_semaphore();
+  pair.after = make_semaphore();
+  return pair;
+}
+
+static void close_pair(pair_t* pair) {
+  iree_hal_device_group_release(pair->group);
+  iree_hal_buffer_release(pair->ours);
+  iree_hal_buffer_release(pair->theirs);
+  iree_hal_semaphore_release(pair->before);
+  iree_hal_semaphore_release(pair->after);
+  iree_hal_device_release(pair->other);
+}
+
+static void copy_on(iree_hal_device_t* own, iree_hal_buffer_t* from, iree_hal_buffer_t* to,
+                    iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals) {
+  CHECK_OK(iree_hal_device_queue_copy(own, 1, waits, signals, from, 0, to, 0, SIZE, IREE_HAL_COPY_FLAG_NONE));
+}
+
+static stream_queue_t* queue_of(iree_hal_device_t* owner) {
+  return (stream_queue_t*)((stream_device_t*)owner)->gpu.queues[0];
+}
+
+// What one device's queue is held before, the other device's work waits for in its own queue: it is there already.
+static void waited_for_by_the_device(void** state) {
+  pair_t pair = open_pair();
+  CHECK_OK(iree_hal_device_queue_fill(device, 1, iree_hal_semaphore_list_empty(), AT(pair.before, 1), pair.ours, 0,
+                                      SIZE, "\1", 1, IREE_HAL_FILL_FLAG_NONE));
+  CHECK_OK(wait_for(pair.before, 1));
+  for (uint8_t round = 2; round < 12; ++round) {
+    uint64_t value = 0;
+    CHECK_OK(stream_context_enter(queue_of(device)->context));
+    hold_stream(queue_of(device)->writer.stream);
+    CHECK_OK(iree_hal_device_queue_fill(device, 1, AT(pair.before, round - 1), AT(pair.before, round), pair.ours, 0,
+                                        SIZE, &round, 1, IREE_HAL_FILL_FLAG_NONE));
+    uint64_t head = gpu_queue_head(&queue_of(pair.other)->base);
+    copy_on(pair.other, pair.ours, pair.theirs, AT(pair.before, round), AT(pair.after, round));
+    assert_int_equal(gpu_queue_head(&queue_of(pair.other)->base), head + 1);
+    // And back, by a semaphore whose own device waits for the other's work.
+    head = gpu_queue_head(&queue_of(device)->base);
+    copy_on(device, pair.theirs, pair.ours, AT(pair.after, round), AT(pair.before, round + 1u));
+    assert_int_equal(gpu_queue_head(&queue_of(device)->base), head + 1);
+    CHECK_OK(iree_hal_semaphore_query(pair.after, &value));
+    assert_true(value < round);
+    let_go();
+    CHECK_OK(wait_for(pair.before, round + 1u));
+    CHECK_OK(iree_hal_semaphore_query(pair.after, &value));
+    assert_int_equal(value, round);
+    expect_bytes(pair.ours, round);
+    ++round;
+  }
+  close_pair(&pair);
+}
+
+// The other device goes while its work is waited for.
+static void waited_for_and_gone(void** state) {
+  pair_t pair = open_pair();
+  iree_thread_t* thread = NULL;
+  iree_hal_device_group_release(pair.group);
+  pair.group = NULL;
+  CHECK_OK(stream_context_enter(queue_of(pair.other)->context));
+  hold_stream(queue_of(pair.other)->writer.stream);
+  CHECK_OK(iree_hal_device_queue_fill(pair.other, 1, iree_hal_semaphore_list_empty(), AT(pair.after, 1), pair.theirs, 0,
+                                      SIZE, "\5", 1, IREE_HAL_FILL_FLAG_NONE));
+  fill(pair.ours, 7, AT(pair.after, 1), AT(pair.before, 1));
+  CHECK_OK(iree_thread_create(let_go_later, NULL, (iree_thread_create_params_t){0}, iree_allocator_system(), &thread));
+  iree_hal_buffer_release(pair.theirs);
+  pair.theirs = NULL;
+  iree_hal_device_release(pair.other);
+  pair.other = NULL;
+  CHECK_OK(wait_for(pair.before, 1));
+  expect_bytes(pair.ours, 7);
+  iree_thread_release(thread);
+  close_pair(&pair);
+}
+
+// What the other device's work fails with, so does what waits for it, though it is in its queue.
+static void waited_for_and_failed(void** state) {
+  pair_t pair = open_pair();
+  uint64_t value = 0;
+  CHECK_OK(stream_context_enter(queue_of(pair.other)->context));
+  hold_stream(queue_of(pair.other)->writer.stream);
+  CHECK_OK(iree_hal_device_queue_fill(pair.other, 1, iree_hal_semaphore_list_empty(), AT(pair.after, 1), pair.theirs, 0,
+                                      SIZE, "\5", 1, IREE_HAL_FILL_FLAG_NONE));
+  iree_hal_semaphore_t* last = make_semaphore();
+  fill(pair.ours, 7, AT(pair.after, 1), AT(pair.before, 1));
+  fill(pair.ours, 8, AT(pair.before, 1), AT(last, 1));  // what comes behind that in its queue
+  iree_hal_semaphore_fail(pair.after, iree_make_status(IREE_STATUS_DATA_LOSS));
+  let_go();
+  IREE_IGNORE_ERROR(wait_for(last, 1));
+  CHECK_CODE(DATA_LOSS, iree_hal_semaphore_query(pair.before, &value));
+  CHECK_CODE(DATA_LOSS, iree_hal_semaphore_query(last, &value));
+  iree_hal_semaphore_release(last);
+  close_pair(&pair);
+}
+
 static int set_up(void** state) {
   iree_string_view_t storage[STREAM_MAX_PATHS];
   IREE_CHECK_OK(iree_hal_register_all_available_drivers(iree_hal_driver_registry_default()));
@@ -279,9 +410,15 @@ static int tear_down(void** state) {
 
 int main(int argc, char** argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(exported_of_work), cmocka_unit_test(exported_of_the_host),
-      cmocka_unit_test(imported),         cmocka_unit_test(imported_and_closed),
-      cmocka_unit_test(passed_on),        cmocka_unit_test(refused),
+      cmocka_unit_test(exported_of_work),
+      cmocka_unit_test(exported_of_the_host),
+      cmocka_unit_test(imported),
+      cmocka_unit_test(imported_and_closed),
+      cmocka_unit_test(passed_on),
+      cmocka_unit_test(refused),
+      cmocka_unit_test(waited_for_by_the_device),
+      cmocka_unit_test(waited_for_and_gone),
+      cmocka_unit_test(waited_for_and_failed),
   };
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   if (argc != 2) return 2;

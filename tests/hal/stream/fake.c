@@ -242,6 +242,11 @@ CALL(device_properties_6, (void* out, int device), say(out, 1160, FAKE_HIP_ARCHI
 CALL(device_properties, (void* out, int device), say(out, NAME_OFFSET == 396 ? 396 : 1160, FAKE_HIP_ARCHITECTURE))
 #endif
 CALL(device_can_access, (int* out, int device, int peer), put(out, 1))
+#ifdef FAKE_CUDA
+CALL(device_peer_attribute, (int* out, int number, int device, int peer), put(out, number == 3))  // native atomics
+#else
+CALL(device_link, (int device, int peer, uint32_t* type, uint32_t* hops), (*type = 4, *hops = 1, 0))  // xGMI
+#endif
 CALL(context_retain, (void** out, int device), (count(1), put_pointer(out, (char*)&fake + device)))
 CALL(context_release, (int device), (count(-1), 0))
 CALL(context_set, (void* context), set_context(context))

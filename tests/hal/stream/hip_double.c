@@ -168,6 +168,14 @@ SAME(device_name, (char* out, int capacity, int device), (out, capacity, device)
 SAME(device_uuid, (uint8_t out[16], int device), (out, device))
 SAME(device_memory, (size_t* out, int device), (out, device))
 SAME(device_can_access, (int* out, int device, int peer), (out, device, peer))
+int double_device_link(int device, int peer, uint32_t* type, uint32_t* hops) {
+  enum { NATIVE_ATOMICS = 3, PCIE = 2, XGMI = 4 };
+  int has_atomics = 0;
+  *hops = 1;
+  int result = cuda.device_peer_attribute(&has_atomics, NATIVE_ATOMICS, device, peer);
+  *type = has_atomics ? XGMI : PCIE;
+  return result;
+}
 SAME(context_retain, (void** out, int device), (out, device))
 SAME(context_release, (int device), (device))
 SAME(context_set, (void* context), (context))

@@ -33,6 +33,8 @@
 // RUN: not iree-run-module --amdgpu_experimental_pm4_command_buffers=perhaps --list_devices=local-sync 2>&1 | grep "takes true"
 // RUN: iree-softgpu --target=gfx942 --gpus=2 -- iree-run-module --dump_devices=amdgpu | grep -F "#   ROCR_VISIBLE_DEVICES: 2 Visible GPU Agents (Nodes 1, 2)"
 // RUN: iree-softgpu --target=gfx942 --gpus=2 -- iree-run-module --dump_devices=amdgpu | grep "^#   .* (Node 2)$"
+// RUN: iree-softgpu --target=gfx942 --gpus=2 -- iree-run-module --dump_devices=amdgpu | grep "gpu-link-to-1: pcie_same_root"
+// RUN: iree-softgpu --target=sm_80 --gpus=2 -- iree-run-module --dump_devices=cuda | grep "gpu-link-to-0: nvlink_if"
 // RUN: iree-softgpu --target=gfx1100 -- iree-run-module --dump_devices=amdgpu | grep -F "#   ROCR_VISIBLE_DEVICES: 1 Visible GPU Agent (Node 1)"
 // RUN: not iree-softgpu --target=gfx1100 -- iree-run-module --amdgpu_host_block_pool_small_size=3 --list_devices=amdgpu 2>&1 | grep "must be a power of two"
 // RUN: not iree-softgpu --target=gfx1100 -- iree-run-module --amdgpu_host_block_pool_command_buffer_size=3 --list_devices=amdgpu 2>&1 | grep "must be a power of two"
