@@ -153,6 +153,12 @@ static void refused(void** state) {
                                                  : IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_HIP_EVENT;
   CHECK_CODE(UNAVAILABLE,
              iree_hal_semaphore_export_timepoint(semaphore, 1, IREE_HAL_QUEUE_AFFINITY_ANY, other, 0, &timepoint));
+  timepoint = (iree_hal_external_timepoint_t){.type = other, .handle.hip_event = &other};
+  CHECK_CODE(UNAVAILABLE, iree_hal_semaphore_import_timepoint(semaphore, 1, IREE_HAL_QUEUE_AFFINITY_ANY, timepoint));
+  if (!cts.has_streams) {
+    timepoint.type = IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_CUDA_EVENT;
+    CHECK_CODE(UNAVAILABLE, iree_hal_semaphore_import_timepoint(semaphore, 1, IREE_HAL_QUEUE_AFFINITY_ANY, timepoint));
+  }
   CHECK_CODE(INVALID_ARGUMENT,
              iree_hal_semaphore_export_timepoint(semaphore, 1, IREE_HAL_QUEUE_AFFINITY_ANY,
                                                  IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_ASYNC_PRIMITIVE, 8, &timepoint));
