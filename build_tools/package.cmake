@@ -86,7 +86,7 @@ add_custom_target(iree_pages ALL DEPENDS ${pages})
 # iree-softgpu looks for its libraries beside the folder that it is in.
 if(TARGET iree_softgpu_hsa)
   set_target_properties(iree_softgpu_hsa iree_softgpu_kfd iree_softgpu_cuda PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  install(TARGETS iree_softgpu_hsa iree_softgpu_kfd LIBRARY DESTINATION lib/softgpu)
+  install(TARGETS iree_softgpu_hsa iree_softgpu_aqlprofile iree_softgpu_kfd LIBRARY DESTINATION lib/softgpu)
   install(TARGETS iree_softgpu_cuda LIBRARY DESTINATION lib/softgpu-cuda)
 endif()
 install(TARGETS iree_runtime_package iree_runtime_package_shared iree_tooling

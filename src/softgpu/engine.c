@@ -51,6 +51,7 @@ static bool run(launch_t* launch) {
   if (launch->counts) {
     pthread_mutex_lock(&engine->counter_lock);
     engine->counters.longest += launch->longest;
+    engine->counters.cycles += cycles_of(launch);
     pthread_mutex_unlock(&engine->counter_lock);
   }
   return !__atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE);
@@ -63,6 +64,10 @@ bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine
   bool done = run(&launch);
   code_leave(engine, &launch);
   return done;
+}
+
+void engine_count(engine_t* engine, bool begins) {
+  __atomic_fetch_add(&engine->counting, begins ? 1 : -1, __ATOMIC_ACQ_REL);
 }
 
 void engine_counters(engine_t* engine, engine_counters_t* out) {

@@ -93,6 +93,7 @@ bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine
   COUNTER(workgroups, "workgroups")                                        \
   COUNTER(waves, "waves")                                                  \
   COUNTER(longest, "instructions of the longest wave of each dispatch")    \
+  COUNTER(cycles, "cycles of dispatches, modelled (cycles.c)")             \
   COUNTER(salu, "scalar instructions")                                     \
   COUNTER(smem, "scalar memory instructions")                              \
   COUNTER(valu, "vector instructions")                                     \
@@ -119,7 +120,9 @@ typedef struct engine_counters_t {
   // it holds of any. The one divided by the other is the occupancy.
   uint64_t held, held_most;
 } engine_counters_t;
-// Sums since the engine was made; zero unless options.counts.
+// Begins, or ends, to count the dispatches that begin from now on, whatever options.counts is. Nests.
+void engine_count(engine_t* engine, bool begins);
+// Sums since the engine was made, of the dispatches that were counted.
 void engine_counters(engine_t* engine, engine_counters_t* out);
 
 // FIDELITY(ENUM, name): how far an instruction row is to be trusted

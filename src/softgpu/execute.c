@@ -155,7 +155,10 @@ static void count_longest(const group_t* group) {
   }
 }
 
-static void add_counters(engine_t* engine, const engine_counters_t* counters) {
+static void add_counters(launch_t* launch, const engine_counters_t* counters) {
+  engine_t* engine = launch->engine;
+  __atomic_fetch_add(&launch->issued, cycles_issued(launch, counters), __ATOMIC_RELAXED);
+  __atomic_fetch_add(&launch->conflicts, counters->lds_conflicts, __ATOMIC_RELAXED);
   pthread_mutex_lock(&engine->counter_lock);
 #define COUNTER(name, what) engine->counters.name += counters->name;
   ENGINE_COUNTERS(COUNTER)
@@ -166,7 +169,7 @@ static void add_counters(engine_t* engine, const engine_counters_t* counters) {
 static void finish_executor(executor_t* e) {
   while (e->count) e->spare[e->spare_count++] = e->resident[--e->count];
   for (uint32_t i = 0; i < e->spare_count; ++i) {
-    if (e->launch->counts) add_counters(e->launch->engine, &e->spare[i]->counters);
+    if (e->launch->counts) add_counters(e->launch, &e->spare[i]->counters);
     free_slot(e->spare[i]);
   }
 }

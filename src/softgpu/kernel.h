@@ -60,11 +60,17 @@ struct engine_t {
   uint32_t constant_count, constant_capacity;
   pthread_mutex_t counter_lock;
   engine_counters_t counters;
+  int32_t counting;  // atomic: engine_count
   gws_t gws[GWS_COUNT];
 };
 
 // rows.c: NULL when no row has the mnemonic. Takes off encoding suffixes.
 const inst_row_t* rows_find(const char* mnemonic);
+
+// cycles.c: how long a launch that was counted might take on hardware.
+uint64_t cycles_of(const launch_t* launch);
+// Cycles in which instructions are issued.
+uint64_t cycles_issued(const launch_t* launch, const engine_counters_t* counters);
 
 // disassemble.c: LLVM's text of the instruction at `bytes` and its size; 0 when there is none. Needs engine->lock.
 uint32_t disassemble(engine_t* engine, uint32_t lanes, const uint8_t* bytes, size_t size, uint64_t address, char* text,

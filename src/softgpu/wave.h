@@ -49,6 +49,8 @@ typedef struct launch_t {
   uint64_t group_count;
   uint64_t next_group;     // atomic: groups below it have been begun
   uint64_t longest;        // atomic: most instructions of a wave, of those counted
+  uint64_t issued;         // atomic: cycles_issued
+  uint64_t conflicts;      // atomic: cycles lost to bank conflicts
   check_launch_t* check;   // NULL without a check of races
   uint64_t number;         // among the engine's, in the order in which they began
   struct launch_t* other;  // those that run too (the engine's lock)

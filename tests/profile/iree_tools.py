@@ -15,6 +15,7 @@ import sys
 COMMANDS = ("summary", "statistics", "explain", "executable", "dispatch", "command", "queue", "counter", "memory", "cat")
 MODES = {"local": "queue-events,host-execution,executable-metadata,memory-events,command-region-events",
          "ours": "queue-events,host-execution,device-queue-events,dispatch-events,executable-metadata,memory-events,command-region-events",
+         "counters": "queue-events,counters", "ranges": "queue-events,counter-ranges",
          "gpu": "queue-events,device-queue-events,dispatch-events,executable-metadata,memory-events"}
 PROGRAM = """
 func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x16xf32>) -> tensor<32x16xf32> {
@@ -66,7 +67,10 @@ def compare_profile(tools, theirs, profile):
     for command in COMMANDS:
         text = [run(folder / "iree-profile", command, profile) for folder in (theirs, tools)]
         same(f"{what} {command}", *text, hints_apart)
-        flags = ["--format=jsonl"] + ["--dispatch_events"] * (command == "dispatch")
+        flags = ["--format=jsonl"] + ["--dispatch_events"] * (command == "dispatch") + ["--counter_samples"] * (command == "counter")
+        narrow = [run(folder / "iree-profile", command, "--filter=*reduction*", "--id=1", profile) for folder in (theirs, tools)]
+        if command in ("counter", "memory"):
+            same(f"{what} {command} of some", *narrow, hints_apart)
         json_rows = [run(folder / "iree-profile", command, *flags, profile) for folder in (theirs, tools)]
         same(f"{what} {command} rows", *json_rows, lambda output: [row for row in rows(output) if row["type"] != "explain_hint"])
     exports = [run(folder / "iree-profile", "export", "--format=ireeperf-jsonl", "--output=-", profile) for folder in (theirs, tools)]
@@ -79,12 +83,12 @@ def compare_capture(tools, theirs, capture):
         same(f"{capture.name} dump {form}", *dumps, compare)
 
 
-def make(runner, folder, module, name, device, modes, launcher=()):
+def make(runner, folder, module, name, device, modes, launcher=(), counters=()):
     """A profile and a capture of one call."""
     profile, capture = folder / f"{name}.ireeprof", folder / f"{name}.ireereplay"
     call = [*launcher, runner / "iree-run-module", f"--module={module}", f"--device={device}", "--function=main",
             "--input=32x64xf32=0.5", "--input=64x16xf32=0.25"]
-    for flags in ([f"--device_profiling_mode={modes}", f"--device_profiling_output={profile}"], [f"--device_replay_output={capture}"]):
+    for flags in ([f"--device_profiling_mode={modes}", f"--device_profiling_output={profile}", *counters], [f"--device_replay_output={capture}"]):
         status = run(*call, *flags)
         expect(f"{name}: run", status[0] == 0, status)
     return profile, capture
@@ -107,12 +111,15 @@ def main():
     made = [make(tools, folder, folder / "ours.vmfb", f"ours-{device}", device, MODES["ours"]) for device in ("local-sync", "local-task")]
     gpu = [tools / "iree-softgpu", "--target=gfx1100", "--"]
     made.append(make(tools, folder, folder / "gpu.vmfb", "ours-gpu", "amdgpu", MODES["gpu"], gpu))
+    for name in ("counters", "ranges"):
+        counters = [f"--device_profiling_counter={counter}" for counter in ("SQ_WAVES", "GRBM_COUNT", "SOFTGPU_BYTES_READ")]
+        made.append(make(tools, folder, folder / "gpu.vmfb", f"ours-{name}", "amdgpu", MODES[name], gpu, counters))
     made.append(make(theirs, folder, folder / "theirs.vmfb", "theirs-local-task", "local-task", MODES["local"]))
     for profile, capture in made:
         compare_profile(tools, theirs, profile)
         compare_capture(tools, theirs, capture)
     # Captures replay with the other's tool.
-    for runner, capture in ((theirs, made[0][1]), (theirs, made[1][1]), (tools, made[3][1])):
+    for runner, capture in ((theirs, made[0][1]), (theirs, made[1][1]), (tools, made[-1][1])):
         status = run(runner / "iree-run-replay", "--device=local-task", capture)
         expect(f"{capture.name}: replay", status[0] == 0, status)
     print(f"{passed} passed, {failed} failed")

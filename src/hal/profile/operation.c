@@ -57,6 +57,13 @@ static void set_event(hal_profile_operation_t* op, const hal_profile_submission_
   iree_slim_mutex_unlock(&profile->mutex);
 }
 
+// Whether the filter takes a command; `index` as records have it.
+static bool is_taken(const hal_profile_operation_t* op, const hal_profile_command_t* command, uint32_t index) {
+  return iree_hal_profile_capture_filter_matches_location(&op->profile->filter, op->event.command_buffer_id, index,
+                                                          op->queue->physical, op->queue->ordinal) &&
+         profile_takes_function(op->profile, command);
+}
+
 static void make_timers(hal_profile_operation_t* op) {
   const hal_profile_interface_t* interface = op->profile->interface;
   if (!interface->make_timer || !profile_wants(op->profile, PROFILE_TICKS)) return;
@@ -65,12 +72,17 @@ static void make_timers(hal_profile_operation_t* op) {
     if (is_wanted && op->program.command_count) op->timer = interface->make_timer(op->device, op->queue);
     if (!profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS)) return;
   }
-  for (uint32_t i = 0; i < op->program.command_count; ++i) {
+  bool counts = profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES);
+  for (uint32_t i = 0, index = 0; i < op->program.command_count; ++i, ++index) {
     hal_profile_command_t command = {0};
     op->program.describe(op->program.commands, i, &command);
+    index += command.waits;
     if (command.type != IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_DISPATCH) continue;
     op->spans[i].timer = interface->make_timer(op->device, op->queue);
     op->is_timed = true;
+    if (counts && is_taken(op, &command, index)) {
+      op->spans[i].sample = interface->counting->make_sample(op->profile->counting, op->queue);
+    }
   }
 }
 
@@ -148,13 +160,19 @@ bool hal_profile_is_timed(const hal_profile_operation_t* op) { return op && op->
 
 uint64_t hal_profile_timer(const hal_profile_operation_t* op, uint32_t command) { return op->spans[command].timer; }
 
+uint64_t hal_profile_sample(const hal_profile_operation_t* op, uint32_t command) {
+  return op ? op->spans[command].sample : 0;
+}
+
 uint64_t hal_profile_operation_timer(const hal_profile_operation_t* op) { return op ? op->timer : 0; }
 
 void hal_profile_drop_operation(hal_profile_operation_t* op) {
   if (!op) return;
   iree_allocator_t host_allocator = op->profile->host_allocator;
   for (uint32_t i = 0; i < op->program.command_count && op->is_timed; ++i) {
-    if (op->spans[i].timer) op->profile->interface->free_timer(op->device, op->spans[i].timer);
+    const hal_profile_interface_t* interface = op->profile->interface;
+    if (op->spans[i].timer) interface->free_timer(op->device, op->spans[i].timer);
+    if (op->spans[i].sample) interface->counting->free_sample(op->profile->counting, op->spans[i].sample);
   }
   if (op->timer) op->profile->interface->free_timer(op->device, op->timer);
   profile_release(op->profile);
@@ -166,13 +184,6 @@ void hal_profile_drop_operation(hal_profile_operation_t* op) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool is_on_host(const hal_profile_t* profile) { return profile->interface->runs_on_host; }
-
-// Fills in what an event says of a dispatch; false when the filter does not take it.
-static bool is_taken(const hal_profile_operation_t* op, const hal_profile_command_t* command, uint32_t index) {
-  return iree_hal_profile_capture_filter_matches_location(&op->profile->filter, op->event.command_buffer_id, index,
-                                                          op->queue->physical, op->queue->ordinal) &&
-         profile_takes_function(op->profile, command);
-}
 
 static iree_hal_profile_host_execution_event_t make_host_event(const hal_profile_operation_t* op) {
   iree_hal_profile_host_execution_event_t event = iree_hal_profile_host_execution_event_default();
@@ -213,6 +224,24 @@ static void tell_host_dispatch(const hal_profile_operation_t* op, const hal_prof
   append_host_event(op->profile, &event);
 }
 
+static void tell_sample(const hal_profile_operation_t* op, const iree_hal_profile_dispatch_event_t* event,
+                        uint64_t sample) {
+  iree_hal_profile_counter_sample_record_t record = iree_hal_profile_counter_sample_record_default();
+  record.scope = IREE_HAL_PROFILE_COUNTER_SAMPLE_SCOPE_DISPATCH;
+  record.flags = IREE_HAL_PROFILE_COUNTER_SAMPLE_FLAG_DISPATCH_EVENT;
+  if (event->command_buffer_id) record.flags |= IREE_HAL_PROFILE_COUNTER_SAMPLE_FLAG_COMMAND_OPERATION;
+  record.dispatch_event_id = event->event_id;
+  record.submission_id = event->submission_id;
+  record.command_buffer_id = event->command_buffer_id;
+  record.executable_id = event->executable_id;
+  record.stream_id = op->queue->bit;
+  record.command_index = event->command_index;
+  record.function_ordinal = event->function_ordinal;
+  record.physical_device_ordinal = op->queue->physical;
+  record.queue_ordinal = op->queue->ordinal;
+  profile_append_sample(op->profile, &record, sample);
+}
+
 static void tell_device_dispatch(const hal_profile_operation_t* op, const hal_profile_command_t* command,
                                  uint32_t index, const hal_profile_span_t* span) {
   iree_hal_profile_dispatch_event_t event = iree_hal_profile_dispatch_event_default();
@@ -233,6 +262,7 @@ static void tell_device_dispatch(const hal_profile_operation_t* op, const hal_pr
   event.start_tick = (uint64_t)span->start;
   event.end_tick = (uint64_t)span->end;
   profile_append_dispatch(op->profile, op->queue, &event);
+  if (span->sample) tell_sample(op, &event, span->sample);
 }
 
 // What is between two barriers.

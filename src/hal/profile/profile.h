@@ -23,6 +23,31 @@ typedef struct hal_profile_queue_t {
 } hal_profile_queue_t;
 enum { HAL_PROFILE_MAX_QUEUES = 64 };
 
+// A counter. Its texts live as long as what counts.
+typedef struct hal_profile_counter_t {
+  iree_string_view_t block, name, description;
+  iree_hal_profile_counter_unit_t unit;
+  uint32_t value_count;  // of a sample, one for each place that counts; they follow those of the counters before it
+} hal_profile_counter_t;
+
+// How a driver's devices count.
+typedef struct hal_profile_counting_t {
+  // Takes the one set of the options. Errors say what is not counted, and why.
+  iree_status_t (*begin)(hal_queued_device_t* device, const iree_hal_device_profiling_options_t* options,
+                         void** out_counting);
+  // Nothing is sampled any more.
+  void (*end)(void* counting);
+  uint32_t (*counters)(const void* counting, const hal_profile_counter_t** out_counters);
+  // What samples a dispatch on a queue; 0: there is none left, and the dispatch has no sample. Its values, false when
+  // there are none; frees it.
+  uint64_t (*make_sample)(void* counting, const hal_profile_queue_t* queue);
+  bool (*read_sample)(void* counting, uint64_t sample, uint64_t* out_values);
+  void (*free_sample)(void* counting, uint64_t sample);
+  // What a physical device counted since it was asked the last time, or since the beginning; in ticks.
+  iree_status_t (*read_range)(void* counting, uint32_t physical, uint64_t* out_values, uint64_t* out_start,
+                              uint64_t* out_end);
+} hal_profile_counting_t;
+
 // What a driver's devices can tell.
 typedef struct hal_profile_interface_t {
   const char* kind;   // in messages
@@ -41,6 +66,7 @@ typedef struct hal_profile_interface_t {
   bool times_operations;
   uint64_t (*make_timer)(hal_queued_device_t* device, const hal_profile_queue_t* queue);
   void (*free_timer)(hal_queued_device_t* device, uint64_t timer);
+  const hal_profile_counting_t* counting;  // NULL: there are no counters
 } hal_profile_interface_t;
 
 // A command of what an operation runs.
@@ -85,6 +111,7 @@ typedef struct hal_profile_submission_t {
 typedef struct hal_profile_span_t {
   iree_atomic_int64_t start, end;  // iree_time_now(), or ticks; 0: nothing ran
   uint64_t timer;                  // the driver's (make_timer)
+  uint64_t sample;                 // the driver's (make_sample)
   iree_atomic_uint64_t pieces;     // workgroups
   iree_atomic_uint64_t sum;        // ns
 } hal_profile_span_t;
@@ -111,6 +138,8 @@ void hal_profile_drop_operation(hal_profile_operation_t* operation);
 // Whether the device is to take times of its dispatches; and what takes those of a command, or 0.
 bool hal_profile_is_timed(const hal_profile_operation_t* operation);
 uint64_t hal_profile_timer(const hal_profile_operation_t* operation, uint32_t command);
+// What samples the counters of a command, or 0.
+uint64_t hal_profile_sample(const hal_profile_operation_t* operation, uint32_t command);
 // What takes those of the whole operation, or 0.
 uint64_t hal_profile_operation_timer(const hal_profile_operation_t* operation);
 

@@ -16,6 +16,7 @@ void profile_release(hal_profile_t* profile) {
   for (int i = 0; i < HAL_PROFILE_MAX_QUEUES; ++i) {
     iree_allocator_free(profile->host_allocator, profile->dispatches[i].data);
   }
+  profile_end_counting(profile);
   iree_allocator_free(profile->host_allocator, profile->executables);
   iree_allocator_free(profile->host_allocator, profile->buffers);
   iree_allocator_free(profile->host_allocator, profile->pattern);
@@ -53,6 +54,10 @@ static iree_status_t create(hal_queued_device_t* device, const iree_hal_device_p
   profile->families = options->data_families;
   if (options->flags & IREE_HAL_DEVICE_PROFILING_FLAG_LIGHTWEIGHT_STATISTICS) {
     profile->families |= profile->interface->lightweight;
+  }
+  // Samples are of dispatches that the profile tells.
+  if (profile->families & IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES) {
+    profile->families |= IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS;
   }
   profile->filter = options->capture_filter;
   profile->sink = options->sink;
@@ -160,7 +165,7 @@ static const bool is_precise[] = {
 
 // The device's clock and the host's, now.
 static iree_status_t sample_clocks(hal_queued_device_t* device, hal_profile_t* profile) {
-  if (!profile_wants(profile, PROFILE_TICKS)) return iree_ok_status();
+  if (!profile_wants(profile, PROFILE_TICKS | PROFILE_COUNTS)) return iree_ok_status();
   for (uint32_t i = 0, seen = UINT32_MAX; i < profile->queue_count; ++i) {
     if (profile->queues[i].physical == seen) continue;  // queues of a device come together
     seen = profile->queues[i].physical;
@@ -234,6 +239,7 @@ static iree_status_t write_collection(hal_profile_t* profile, const collection_t
 // Writes what there is. `flushing` is held.
 static iree_status_t flush(hal_queued_device_t* device, hal_profile_t* profile) {
   collection_t collection;
+  IREE_RETURN_IF_ERROR(profile_sample_ranges(profile));
   IREE_RETURN_IF_ERROR(sample_clocks(device, profile));
   take_collection(profile, &collection);
   iree_status_t status = write_collection(profile, &collection);
@@ -304,7 +310,7 @@ static iree_status_t check_options(const hal_queued_device_t* device,
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported %s profiling data families 0x%" PRIx64,
                             interface->kind, unsupported);
   }
-  if (options->counter_set_count) {
+  if (options->counter_set_count && !interface->counting) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "%s profiling has no counters", interface->kind);
   }
   return iree_ok_status();
@@ -315,12 +321,11 @@ iree_status_t hal_device_profiling_begin(iree_hal_device_t* base, const iree_hal
   hal_profile_t* profile = NULL;
   IREE_RETURN_IF_ERROR(check_options(device, options));
   IREE_RETURN_IF_ERROR(create(device, options, &profile));
-  if (has_switch(profile)) {
-    iree_status_t switched = profile->interface->enable(device, true);
-    if (!iree_status_is_ok(switched)) {
-      profile_release(profile);
-      return switched;
-    }
+  iree_status_t begun = profile_begin_counting(device, profile, options);
+  if (iree_status_is_ok(begun) && has_switch(profile)) begun = profile->interface->enable(device, true);
+  if (!iree_status_is_ok(begun)) {
+    profile_release(profile);
+    return begun;
   }
   iree_slim_mutex_lock(&profile->flushing);
   iree_slim_mutex_lock(&device->mutex);

@@ -56,12 +56,19 @@ struct hal_profile_t {
   iree_host_size_t buffer_count, buffer_capacity;  // alive, of the allocator
   profile_buffer_t* buffers;
 
+  // counters.c: what the driver counts with, what it counts, and room for a sample, under the mutex.
+  void* counting;
+  const hal_profile_counter_t* counters;
+  uint32_t counter_count, value_count;
+  uint64_t* values;
+
   iree_hal_allocator_t* allocator;  // the device's, when buffers are watched (buffers.c); not retained
   hal_profile_t* next_watcher;
 };
 
 #define PROFILE_TICKS \
   (IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS)
+#define PROFILE_COUNTS (IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES)
 static inline bool profile_wants(const hal_profile_t* profile, iree_hal_device_profiling_data_families_t families) {
   return (profile->families & families) != 0;
 }
@@ -69,6 +76,13 @@ static inline bool profile_wants(const hal_profile_t* profile, iree_hal_device_p
 // Begins to tell what an allocator makes; before, and while, operations are. Ends it.
 void profile_watch_buffers(hal_profile_t* profile, iree_hal_allocator_t* allocator);
 void profile_unwatch_buffers(hal_profile_t* profile);
+
+// Begins to count what the options ask for, before anything is told. Ended with the profile.
+iree_status_t profile_begin_counting(hal_queued_device_t* device, hal_profile_t* profile,
+                                     const iree_hal_device_profiling_options_t* options);
+void profile_end_counting(hal_profile_t* profile);
+// Tells what was counted up to now, where that is wanted.
+iree_status_t profile_sample_ranges(hal_profile_t* profile);
 
 // The device's profile, retained; NULL: none.
 hal_profile_t* profile_acquire(hal_queued_device_t* device);
@@ -85,6 +99,8 @@ void profile_append_with(hal_profile_t* profile, profile_chunk_t chunk, const vo
 void profile_append_memory(hal_profile_t* profile, const hal_profile_memory_t* memory);
 void profile_append_dispatch(hal_profile_t* profile, const hal_profile_queue_t* queue,
                              const iree_hal_profile_dispatch_event_t* event);
+// The values of a driver's sample, with what the record says of its dispatch.
+void profile_append_sample(hal_profile_t* profile, iree_hal_profile_counter_sample_record_t* record, uint64_t sample);
 // Its number; 0 when there is no memory. The first time that it is asked for it is described.
 uint64_t profile_executable(hal_profile_t* profile, iree_hal_executable_t* executable);
 uint64_t profile_command_buffer(hal_profile_t* profile, const hal_profile_program_t* program,

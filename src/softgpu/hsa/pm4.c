@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "softgpu/hsa/pmc.h"
+
 enum { PM4_MAX_DEPTH = 5 };
 
 bool pm4_refuse(pm4_t* pm4, const char* format, ...) {
@@ -45,8 +47,15 @@ static bool run_write_data(pm4_t* pm4, const uint32_t* words, uint32_t count) {
   return true;
 }
 
+// SET_UCONFIG_REG: first register 15:0, values.
+static bool run_set_uconfig(pm4_t* pm4, const uint32_t* words, uint32_t count) {
+  uint32_t first = PMC_UCONFIG + (words[0] & 0xffff);
+  for (uint32_t i = 1; i < count; ++i) pmc_write(pm4->queue->agent->engine, first + i - 1, words[i]);
+  return true;
+}
+
 // COPY_DATA: control (source 3:0, destination 11:8, 64 bits 16), source, destination. Source 9 is the GPU's clock, 5
-// an immediate value, 1 and 2 memory.
+// an immediate value, 1 and 2 memory, 4 a performance counter's register.
 static bool run_copy_data(pm4_t* pm4, const uint32_t* words, uint32_t count) {
   if (count < 5) return pm4_refuse(pm4, "PM4 COPY_DATA of %u words", count);
   uint32_t source = words[0] & 15, target = words[0] >> 8 & 15, size = words[0] >> 16 & 1 ? 8 : 4;
@@ -55,6 +64,10 @@ static bool run_copy_data(pm4_t* pm4, const uint32_t* words, uint32_t count) {
     value = runtime_ticks();
   } else if (source == 5) {
     value = from;
+  } else if (source == PMC_SOURCE) {
+    if (!pmc_read(pm4->queue->agent->engine, (uint32_t)from, &value)) {
+      return pm4_refuse(pm4, "PM4 COPY_DATA from register 0x%x: it is no performance counter's", (uint32_t)from);
+    }
   } else if (source == 1 || source == 2) {
     if (!pm4_check_memory(pm4, from, size, false)) return false;
     memcpy(&value, (void*)from, size);
@@ -202,7 +215,7 @@ static bool run_indirect(pm4_t* pm4, const uint32_t* words, uint32_t count) {
   OPCODE(0x50, DMA_DATA, run_dma)                        \
   OPCODE(0x58, ACQUIRE_MEM, run_nothing)                 \
   OPCODE(0x76, SET_SH_REG, pm4_set_registers)            \
-  OPCODE(0x79, SET_UCONFIG_REG, run_nothing)             \
+  OPCODE(0x79, SET_UCONFIG_REG, run_set_uconfig)         \
   OPCODE(0x93, WAIT_REG_MEM64, run_wait64)               \
   OPCODE(0x9b, SET_SH_REG_INDEX, pm4_set_registers)
 

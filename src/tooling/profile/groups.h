@@ -4,7 +4,7 @@
 
 #include "tooling/profile/records.h"
 
-enum { PROFILE_GROUP_KEYS = 5 };
+enum { PROFILE_GROUP_KEYS = 9 };
 
 typedef struct profile_group_t {
   uint64_t key[PROFILE_GROUP_KEYS];
@@ -13,6 +13,7 @@ typedef struct profile_group_t {
   double sum, squares;
   uint64_t start, end;  // of all
   uint64_t tiles, tile_ns;
+  uint64_t first_id, last_id;                      // of samples
   uint32_t workgroup_count[3], workgroup_size[3];  // of the last one
 } profile_group_t;
 

@@ -370,7 +370,8 @@ static void print_counter(const profile_printer_t* p, const profile_item_t* item
   PROFILE_ROW(&p->out, "counter", CELL_U("counter_set_id", record->counter_set_id),
               CELL_U("counter_ordinal", record->counter_ordinal),
               CELL_U("physical_device_ordinal", record->physical_device_ordinal), CELL_U("flags", record->flags),
-              CELL_C("unit", profile_counter_unit_name(record->unit)), CELL_U("unit_value", record->unit),
+              CELL_C_IF(!p->out.is_export, "unit", profile_counter_unit_name(record->unit)),
+              {.name = p->out.is_export ? "unit" : "unit_value", .kind = 'u', .u = record->unit},
               CELL_U("sample_value_offset", record->sample_value_offset),
               CELL_U("sample_value_count", record->sample_value_count),
               CELL_S("block", profile_trailing_text(item->trailing, 0, block)),
@@ -381,6 +382,9 @@ static void print_counter(const profile_printer_t* p, const profile_item_t* item
 
 static void print_counter_sample(const profile_printer_t* p, const profile_item_t* item) {
   const iree_hal_profile_counter_sample_record_t* record = item->record;
+  const iree_hal_profile_clock_t* clock = profile_bundle_clock(p->bundle, record->physical_device_ordinal);
+  profile_span_t span =
+      profile_device_span(p->bundle, record->physical_device_ordinal, record->start_tick, record->end_tick);
   PROFILE_ROW_OPEN(
       &p->out, "counter_sample", CELL_U("sample_id", record->sample_id),
       CELL_U("counter_set_id", record->counter_set_id), CELL_C("scope", profile_counter_scope_name(record->scope)),
@@ -390,7 +394,15 @@ static void print_counter_sample(const profile_printer_t* p, const profile_item_
       CELL_U("function_ordinal", record->function_ordinal),
       CELL_U("physical_device_ordinal", record->physical_device_ordinal),
       CELL_U("queue_ordinal", record->queue_ordinal), CELL_U("stream_id", record->stream_id),
-      CELL_U("flags", record->flags), CELL_U("start_tick", record->start_tick), CELL_U("end_tick", record->end_tick));
+      CELL_U("flags", record->flags), PROFILE_SAMPLE_TICK_CELLS(record, span),
+      CELL_B("derived_time_available", span.has_ns), CELL_C("derived_time_domain", "driver_host_cpu_timestamp_ns"),
+      CELL_C("derived_time_basis", "first_last_clock_correlation"),
+      CELL_U("clock_fit_first_sample_id", span.has_ns ? clock->first_sample_id : 0),
+      CELL_U("clock_fit_last_sample_id", span.has_ns ? clock->last_sample_id : 0),
+      CELL_U("start_driver_host_cpu_time_ns", (uint64_t)span.start_ns),
+      CELL_U("end_driver_host_cpu_time_ns", (uint64_t)span.end_ns),
+      CELL_C("duration_time_domain", "device_tick_duration_ns"),
+      CELL_U("duration_ns", difference(span.end_ns, span.start_ns)));
   fputs(",\"values\":[", p->out.file);
   for (uint32_t i = 0; i < record->sample_value_count; ++i) {
     uint64_t value;

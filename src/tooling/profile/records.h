@@ -31,6 +31,13 @@ static inline bool profile_host_event_is_dispatch(const iree_hal_profile_host_ex
   return event->type == IREE_HAL_PROFILE_QUEUE_EVENT_TYPE_DISPATCH && event->executable_id;
 }
 
+// Cells of the range of time of a counter's sample.
+#define PROFILE_SAMPLE_TICK_CELLS(sample, span)                                                                 \
+  CELL_B("device_tick_range_present", (sample)->flags& IREE_HAL_PROFILE_COUNTER_SAMPLE_FLAG_DEVICE_TICK_RANGE), \
+      CELL_C("device_tick_domain", "device_tick"), CELL_U("start_tick", (sample)->start_tick),                  \
+      CELL_U("end_tick", (sample)->end_tick), CELL_U("duration_ticks", (span).ticks),                           \
+      CELL_B("device_tick_range_valid", (span).is_valid)
+
 // One row for a record; `item` is of the kind that the name says.
 void profile_print_record(const profile_printer_t* printer, const profile_item_t* item);
 // A dispatch of the host among dispatches.

@@ -179,11 +179,13 @@ typedef struct executables_t {
 
 static void print_function_groups(const executables_t* e, const profile_function_t* function) {
   const profile_request_t* r = e->request;
+  bool has_any = false;
   for (int i = 0; i < 2; ++i) {
     const profile_groups_t* groups = i ? &e->both.host.groups : &e->both.device.groups;
     for (iree_host_size_t j = 0; j < groups->count; ++j) {
       const profile_group_t* g = &groups->groups[j];
       if (g->key[1] != function->record.executable_id || g->key[2] != function->record.function_ordinal) continue;
+      has_any = true;
       if (r->is_json) {
         if (i) {
           print_host_group(r, "executable_function_host_dispatch_group", "dispatches", false, g);
@@ -207,6 +209,7 @@ static void print_function_groups(const executables_t* e, const profile_function
       fputs("\n", r->file);
     }
   }
+  if (!has_any && !r->is_json) fputs("    dispatches=0\n", r->file);
 }
 
 static void print_function(void* user_data, const profile_item_t* item) {

@@ -189,16 +189,18 @@ static void explain_device(void* user_data, const profile_item_t* item) {
   device_times_t times = {((const iree_hal_profile_device_record_t*)item->record)->physical_device_ordinal,
                           {.min = UINT64_MAX, .start = UINT64_MAX}};
   profile_bundle_each(r->bundle, PROFILE_KIND_DISPATCH_EVENTS, add_to_device, &times);
-  if (!times.group.valid) return;
   const iree_hal_profile_clock_t* clock = profile_bundle_clock(r->bundle, times.physical);
-  double ns = iree_hal_profile_clock_ns_per_tick(clock), span = (double)(times.group.end - times.group.start);
+  bool has_valid = times.group.valid != 0;
+  if (!has_valid && !clock->sample_count) return;
+  double ns = iree_hal_profile_clock_ns_per_tick(clock);
+  double span = has_valid ? (double)(times.group.end - times.group.start) : 0;
   double share = span > 0 ? times.group.sum / span : 0;
   if (!r->is_json) {
     fprintf(r->file,
             "  device[%u]: clock_fit=%s clock_samples=%u visible_span_ticks=%.3f active_dispatch_ticks=%.0f "
             "active_over_visible=%.3f\n",
             times.physical, ns > 0 ? "true" : "false", clock->sample_count, span, times.group.sum, share);
-    if (ns > 0) {
+    if (ns > 0 && has_valid) {
       fprintf(r->file, "    visible_span_ns=%.3f active_dispatch_ns=%.0f tick_frequency_hz=%.3f\n", span * ns,
               times.group.sum * ns, 1e9 / ns);
     }
@@ -208,7 +210,7 @@ static void explain_device(void* user_data, const profile_item_t* item) {
               CELL_B("clock_fit_available", ns > 0), CELL_U("clock_samples", clock->sample_count),
               CELL_F("visible_span_ticks", span, 3), CELL_F("active_dispatch_ticks", times.group.sum, 0),
               CELL_F("active_over_visible", share, 6), CELL_F("tick_frequency_hz", ns > 0 ? 1e9 / ns : 0, 3),
-              CELL_F("visible_span_ns", span * ns, 3), CELL_B("active_dispatch_time_ns_available", ns > 0),
+              CELL_F("visible_span_ns", span * ns, 3), CELL_B("active_dispatch_time_ns_available", ns > 0 && has_valid),
               CELL_F("active_dispatch_ns", times.group.sum * ns, 0));
 }
 

@@ -180,13 +180,15 @@ static void print_memory(const profile_request_t* r, const profile_memory_summar
                 CELL_U("allocation_lifecycles", s->allocations.count), CELL_U("open_allocation_lifecycles", open),
                 CELL_U("partial_lifecycle_closes", partial));
   } else {
-    fprintf(
-        r->file,
-        "IREE HAL profile memory summary\nfilter: %.*s\nevents: total=%" PRIu64 " matched=%" PRIu64
-        " truncated_chunks=%" PRIu64 " dropped_records=%" PRIu64 " truncated_matched=%" PRIu64 " devices=%" PRIhsz
-        " pools=%" PRIhsz " allocation_lifecycles=%" PRIhsz " open_lifecycles=%" PRIu64 " partial_closes=%" PRIu64 "\n",
-        (int)r->selection.filter.size, r->selection.filter.data, s->total, s->matched, r->bundle->truncated,
-        r->bundle->dropped, truncated_matched, s->device_count, s->pools.count, s->allocations.count, open, partial);
+    fprintf(r->file, "IREE HAL profile memory summary\nfilter: %.*s\n", (int)r->selection.filter.size,
+            r->selection.filter.data);
+    if (r->selection.id >= 0) fprintf(r->file, "id_filter: %" PRId64 "\n", r->selection.id);
+    fprintf(r->file,
+            "events: total=%" PRIu64 " matched=%" PRIu64 " truncated_chunks=%" PRIu64 " dropped_records=%" PRIu64
+            " truncated_matched=%" PRIu64 " devices=%" PRIhsz " pools=%" PRIhsz " allocation_lifecycles=%" PRIhsz
+            " open_lifecycles=%" PRIu64 " partial_closes=%" PRIu64 "\n",
+            s->total, s->matched, r->bundle->truncated, r->bundle->dropped, truncated_matched, s->device_count,
+            s->pools.count, s->allocations.count, open, partial);
   }
   for (iree_host_size_t i = 0; i < s->device_count; ++i) print_device(r, &s->devices[i]);
   for (iree_host_size_t i = 0; i < s->pools.count; ++i) print_pool(r, &s->pools.entries[i]);

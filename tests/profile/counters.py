@@ -1,0 +1,141 @@
+"""Counters of dispatches, and over time, on software AMD GPUs: values that are known by hand, and those of --stats.
+
+    counters.py TOOLS FOLDER
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SIZE = 4096
+PROGRAM = f"""
+func.func @main(%a: tensor<{SIZE}xf32>, %b: tensor<{SIZE}xf32>) -> tensor<{SIZE}xf32> {{
+  %0 = arith.addf %a, %b : tensor<{SIZE}xf32>
+  return %0 : tensor<{SIZE}xf32>
+}}
+"""
+COUNTERS = ["SQ_WAVES", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_INSTS_VMEM", "SQ_INSTS_LDS",
+            "SQ_INSTS_BRANCH", "SQ_LDS_BANK_CONFLICT", "GRBM_COUNT", "SOFTGPU_BYTES_READ", "SOFTGPU_BYTES_WRITTEN",
+            "SOFTGPU_LANES"]
+passed = failed = 0
+
+
+def expect(what, is_right, detail=""):
+    global passed, failed
+    passed += bool(is_right)
+    failed += not is_right
+    if not is_right:
+        print(f"FAILED {what}: {str(detail)[:1000]}")
+
+
+class Runner:
+    def __init__(self, tools, folder):
+        self.tools, self.folder = tools, folder
+        self.profile = folder / "counters.ireeprof"
+
+    def call(self, *command, **environment):
+        return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
+                              cwd=self.folder, env={**os.environ, **environment})
+
+    def run(self, target, mode, counters, *flags):
+        return self.call(self.tools / "iree-softgpu", f"--target={target}", "--", self.tools / "iree-run-module",
+                         f"--module={target}.vmfb", "--device=amdgpu", "--function=main", f"--input={SIZE}xf32=1",
+                         f"--input={SIZE}xf32=2", f"--device_profiling_mode={mode}",
+                         f"--device_profiling_output={self.profile}",
+                         *[f"--device_profiling_counter={name}" for name in counters], *flags)
+
+    def rows(self):
+        result = self.call(self.tools / "iree-profile", "counter", "--format=jsonl", "--counter_samples", self.profile)
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+    def samples(self):
+        """Values of each sample by counter."""
+        samples = {}
+        for row in self.rows():
+            if row["type"] == "counter_sample":
+                samples.setdefault(row["sample_id"], {})[row["counter"]] = row["value"]
+        return list(samples.values())
+
+
+def check_target(runner, target, lanes):
+    result = runner.call(runner.tools / "iree-compile", "add.mlir", "--iree-hal-target-device=amdgpu",
+                         f"--iree-rocm-target={target}", "-o", f"{target}.vmfb")
+    expect(f"{target}: compile", result.returncode == 0, result.stderr)
+    result = runner.run(target, "counters", COUNTERS)
+    expect(f"{target}: run", result.returncode == 0 and "3 3 3" in result.stdout, result.stdout + result.stderr)
+    samples = runner.samples()
+    expect(f"{target}: one sample", len(samples) == 1, samples)
+    counted, waves = samples[0], SIZE // lanes
+    # Each wave reads the addresses of three buffers, and all of its lanes load twice and store once.
+    wanted = {"SQ_WAVES": waves, "SQ_INSTS_VMEM": 3 * waves, "SQ_INSTS_LDS": 0, "SQ_LDS_BANK_CONFLICT": 0,
+              "SOFTGPU_BYTES_READ": 2 * 4 * SIZE + 3 * 8 * waves, "SOFTGPU_BYTES_WRITTEN": 4 * SIZE,
+              "SOFTGPU_LANES": lanes * counted["SQ_INSTS_VALU"]}
+    for name, value in wanted.items():
+        expect(f"{target}: {name}", counted[name] == value, (counted[name], value))
+    for name in ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "GRBM_COUNT"):
+        expect(f"{target}: {name} is counted", counted[name] > 0, counted)
+
+
+def check_ranges(runner, target):
+    names = ["SOFTGPU_BYTES_WRITTEN", "SQ_WAVES"]
+    result = runner.run(target, "counter-ranges,queue-events", names)
+    expect("ranges: run", result.returncode == 0, result.stderr)
+    samples = [row for row in runner.rows() if row["type"] == "counter_sample"]
+    expect("ranges: one at the end", len(samples) == 2 and {row["scope"] for row in samples} == {"device_time_range"}, samples)
+    expect("ranges: values", [row["value"] for row in samples] == [4 * SIZE, SIZE // 32], samples)
+    expect("ranges: times", 0 < samples[0]["start_tick"] < samples[0]["end_tick"], samples)
+
+
+def check_report(runner, target):
+    runner.run(target, "counters", ["SQ_WAVES", "GRBM_COUNT"])
+    text = runner.call(runner.tools / "iree-profile", "counter", runner.profile).stdout
+    expect("report", " / SQ.SQ_WAVES\n" in text and " / GRBM.GRBM_COUNT\n" in text, text)
+    clock = [row for row in runner.rows() if row["type"] == "counter" and row["name"] == "GRBM_COUNT"]
+    expect("cycles are said to be modelled", clock and "modelled" in clock[0]["description"], clock)
+    # A filter leaves out what it does not take.
+    runner.run(target, "counters", ["SQ_WAVES"], "--device_profiling_filter_function=other")
+    expect("filter", runner.samples() == [], runner.rows())
+
+
+def check_refusals(runner, target):
+    def refused(what, pattern, result):
+        expect(f"refused: {what}", result.returncode == 1 and re.search(pattern, result.stderr, re.DOTALL), result.stderr)
+    refused("an unknown counter", "UNIMPLEMENTED; unsupported AMDGPU counter 'SQ_BOGUS'; those known are SQ_WAVES, SQ_",
+            runner.run(target, "counters", ["SQ_BOGUS"]))
+    refused("both kinds", "either `counters` or `counter-ranges` can be profiled at a time",
+            runner.run(target, "counters,counter-ranges", ["SQ_WAVES"]))
+    refused("a counter twice", "counter SQ_WAVES is named twice", runner.run(target, "counters", ["SQ_WAVES"] * 2))
+    # Without the library, and with one that is none: libhsa alone in a folder.
+    alone = runner.folder / "alone"
+    alone.mkdir(exist_ok=True)
+    link = alone / "libhsa-runtime64.so.1"
+    link.unlink(missing_ok=True)
+    link.symlink_to(runner.tools.parent / "lib" / "softgpu" / "libhsa-runtime64.so.1")
+    result = runner.call(runner.tools / "iree-run-module", f"--module={target}.vmfb", "--device=amdgpu", "--function=main",
+                         f"--input={SIZE}xf32=1", f"--input={SIZE}xf32=2", "--device_profiling_mode=counters",
+                         f"--device_profiling_output={runner.profile}", "--device_profiling_counter=SQ_WAVES",
+                         f"--amdgpu_libhsa_search_path={alone}", IREE_SOFTGPU_TARGET=target,
+                         IREE_HAL_AMDGPU_LIBAQLPROFILE_PATH=str(link))
+    refused("no library", "UNAVAILABLE; counters need libhsa-amd-aqlprofile64, which was not found; .*"
+            "has no entry point aqlprofile_register_agent_info", result)
+
+
+def main():
+    tools, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "add.mlir").write_text(PROGRAM)
+    runner = Runner(tools, folder)
+    for target, lanes in (("gfx1100", 32), ("gfx90a", 64), ("gfx1201", 32)):
+        check_target(runner, target, lanes)
+    check_ranges(runner, "gfx1100")
+    check_report(runner, "gfx1100")
+    check_refusals(runner, "gfx1100")
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
