@@ -127,6 +127,11 @@ checked() {
   $python tests/softgpu/run_models.py --build "$build" --target sm_90 --check all --model mobilenetv2 --model bert
 }
 
+# A capture of BERT on local-task, replayed on software GPUs of both kinds by the CPU's kernels.
+replays() {
+  $python tests/replay/bert.py --build "$build"
+}
+
 # All of JAX's programs, and some on the other devices; JAX_HARNESSES of its own cases of primitives; and, where
 # JAX_CHECKOUT is its repository, one in JAX_EVERY of its own tests.
 jax() {
@@ -170,4 +175,4 @@ fuzzers() {
 }
 
 run_steps "memory random flags parameters sweep hostile address threads calls queues entries targets ptxas kernels \
-  checked jax onnx browser fuzzers" "$@"
+  checked replays jax onnx browser fuzzers" "$@"

@@ -217,7 +217,12 @@ static uint64_t workgroup_offset(emit_t* e, uint64_t bytes, uint64_t align) {
 // Stack memory in the entry block, whatever the loop depth of the op.
 static LLVMValueRef stack_memory(emit_t* e, LLVMTypeRef element, uint64_t count, unsigned align) {
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(e->context);
-  LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(e->entry_block));
+  LLVMValueRef first = LLVMGetFirstInstruction(e->entry_block);
+  if (first) {
+    LLVMPositionBuilderBefore(builder, first);
+  } else {
+    LLVMPositionBuilderAtEnd(builder, e->entry_block);
+  }
   LLVMValueRef memory = LLVMBuildAlloca(builder, LLVMArrayType2(element, count), "");
   LLVMSetAlignment(memory, align);
   LLVMDisposeBuilder(builder);
