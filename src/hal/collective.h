@@ -2,7 +2,8 @@
 //
 //   command buffer -> hal_collectives_t (what is recorded, in batches) -> hal_collectives_execute: a chain of queue
 //   operations, one for each batch, in which a host call posts the batch's parts to their channels and is over when all
-//   parts are
+//   parts are; or, where the batch's channels can, the queue posts them when what is before is in its stream, and goes
+//   on when they are in theirs
 //
 // Channels within a process: nobody waits for another rank, whoever posts the last part does the work, on its thread.
 // Channels of a library for GPUs: src/hal/stream/nccl.h.
@@ -53,10 +54,27 @@ struct hal_collective_part_t {
   bool starts_batch;  // set by the channel
   iree_device_size_t element_count;
   hal_collective_memory_t memory;
+  // Of batches that a queue orders: an event that the channel's stream waits for, NULL for none, and the one behind the
+  // part, which the channel sets before it calls `started`: once, before `complete`, when the part is in its stream, or
+  // failed before. Owns `status`. NULL: nobody asks.
+  void *before, *after;
+  void (*started)(hal_collective_part_t* part, iree_status_t status);
   iree_status_t failure;  // not OK: the rank cannot take part, and all others fail with a copy
   // Called once, on any thread, with no lock held. Owns `status`.
   void (*complete)(hal_collective_part_t* part, iree_status_t status);
 };
+
+// A batch of a submission (collective_batch.c): begins with an iree_hal_resource_t, which is the submission's.
+typedef struct hal_collective_batch_t hal_collective_batch_t;
+// The operation that a batch is in a device's queue.
+typedef struct hal_collective_order_t {
+  iree_hal_device_t* device;
+  iree_hal_queue_affinity_t queue_affinity;
+  iree_hal_semaphore_list_t waits, signals;
+  hal_collective_batch_t* batch;
+} hal_collective_order_t;
+
+typedef iree_status_t (*hal_collective_order_fn_t)(const hal_collective_order_t* order);
 
 // What channels begin with that take parts: those with a `post`.
 typedef struct hal_channel_t {
@@ -66,6 +84,9 @@ typedef struct hal_channel_t {
   iree_status_t (*find_memory)(iree_hal_buffer_t* buffer, uint8_t** out_memory);
   // Whether it has such a collective. NULL: it has all.
   iree_status_t (*check)(const struct hal_channel_t* channel, iree_hal_collective_op_t op);
+  // Puts a batch into a queue of the channel's device, all of whose channels have the same function. NULL: the host
+  // posts it when what is before it has ended.
+  hal_collective_order_fn_t order;
 } hal_channel_t;
 static inline hal_channel_t* hal_channel_cast(iree_hal_channel_t* channel) { return (hal_channel_t*)channel; }
 bool hal_channel_takes_parts(iree_hal_channel_t* channel);
@@ -96,5 +117,26 @@ typedef struct hal_execution_t {
   iree_hal_execute_flags_t flags;
 } hal_execution_t;
 iree_status_t hal_collectives_execute(const hal_execution_t* execution, const hal_collectives_t* collectives);
+
+// What a queue does with a batch, of which it keeps the submission alive.
+iree_hal_resource_t* hal_collective_batch_resource(hal_collective_batch_t* batch);
+// Posts it, behind an event. `started` is called once, on a channel's thread, when all of it is in its channels'
+// streams, or has failed before. Errors: ABORTED when the submission has failed already; then nothing is called.
+typedef struct hal_collective_start_t {
+  void* before;
+  void (*started)(void* user_data, uint64_t argument);
+  void* user_data;
+  uint64_t argument;
+} hal_collective_start_t;
+iree_status_t hal_collective_batch_post(hal_collective_batch_t* batch, const hal_collective_start_t* start);
+// Whether it was posted by the queue, and whether it has started since.
+bool hal_collective_batch_is_posted(hal_collective_batch_t* batch);
+bool hal_collective_batch_has_started(hal_collective_batch_t* batch);
+// Of one that has started: what is behind the part with that index, NULL when there are no more; and what failed so
+// far.
+void* hal_collective_batch_after(hal_collective_batch_t* batch, iree_host_size_t index);
+iree_status_t hal_collective_batch_failure(hal_collective_batch_t* batch);
+// Waits until all parts are complete, which is soon when they are over. Errors: theirs.
+iree_status_t hal_collective_batch_await(hal_collective_batch_t* batch);
 
 #endif  // IREE_C_HAL_COLLECTIVE_H_

@@ -2,10 +2,12 @@
 // and the batches in turn, each waiting for the one before on a timeline of the submission's own.
 //
 // A batch is over when all of its parts are, on whatever thread does the last one. When the chain fails, the end of the
-// timeline posts the batches that were not, as failures: other ranks wait for them.
+// timeline posts the batches that were not, as failures: other ranks wait for them. Batches whose channels can are
+// ordered by the queue: it posts them, its operation ends when they have, and what waits behind them is in it already.
 #include "hal/collective.h"
 #include "hal/detail.h"
 #include "hal/recording.h"
+#include "iree/base/threading/notification.h"
 
 typedef struct batch_t {
   const hal_command_t* commands;
@@ -116,14 +118,19 @@ void hal_collectives_free(hal_collectives_t* collectives) {
 typedef struct submission_t submission_t;
 
 // A batch of a submission.
-typedef struct live_batch_t {
+struct hal_collective_batch_t {
   submission_t* submission;
   iree_host_size_t first_part, part_count;
-  iree_hal_semaphore_list_t signals;  // a clone
+  bool is_ordered;                    // by the queue
+  iree_hal_semaphore_list_t signals;  // a clone; none where it is ordered
+  hal_collective_start_t start;       // where it is ordered
   iree_atomic_uint32_t is_posted;
-  iree_atomic_uint32_t pending;  // parts that are not over, plus one while they are posted
-  iree_atomic_intptr_t failure;  // iree_status_t, the first
-} live_batch_t;
+  iree_atomic_uint32_t starting;  // parts that have not started, plus one while they are posted
+  iree_atomic_uint32_t pending;   // parts that are not over, likewise
+  iree_atomic_intptr_t failure;   // iree_status_t, the first
+  iree_notification_t ended;      // posted when nothing is pending
+};
+typedef hal_collective_batch_t live_batch_t;
 
 typedef struct live_part_t {
   hal_collective_part_t base;
@@ -134,7 +141,7 @@ typedef struct live_part_t {
 } live_part_t;
 
 struct submission_t {
-  iree_atomic_ref_count_t ref_count;  // the batches and the end
+  iree_hal_resource_t resource;  // kept by the batches, the end and operations of batches
   iree_allocator_t host_allocator;
   iree_hal_command_buffer_t* command_buffer;  // retained
   const hal_collectives_t* collectives;
@@ -145,31 +152,48 @@ struct submission_t {
   live_batch_t batches[];
 };
 
-static void submission_release(submission_t* submission) {
-  if (iree_atomic_ref_count_dec(&submission->ref_count) != 1) return;
+static void submission_destroy(iree_hal_resource_t* object) {
+  submission_t* submission = (submission_t*)object;
   for (iree_host_size_t i = 0; i < submission->collectives->part_count; ++i) {
     iree_hal_buffer_release(submission->parts[i].send.buffer);
     iree_hal_buffer_release(submission->parts[i].recv.buffer);
     iree_status_free(submission->parts[i].base.failure);
+  }
+  for (iree_host_size_t i = 0; i < submission->collectives->batch_count; ++i) {
+    iree_status_free((iree_status_t)iree_atomic_load(&submission->batches[i].failure, iree_memory_order_acquire));
+    iree_notification_deinitialize(&submission->batches[i].ended);
   }
   iree_hal_semaphore_release(submission->timeline);
   iree_hal_command_buffer_release(submission->command_buffer);
   iree_allocator_free(submission->host_allocator, submission);
 }
 
-// One part less, or the last post.
-static void batch_advance(live_batch_t* batch, iree_status_t status) {
+static const iree_hal_resource_vtable_t submission_vtable = {.destroy = submission_destroy};
+
+static void submission_release(submission_t* submission) { iree_hal_resource_release(submission); }
+
+static void batch_fail(live_batch_t* batch, iree_status_t status) {
   intptr_t expected = 0;
   if (!iree_status_is_ok(status) &&
       !iree_atomic_compare_exchange_strong(&batch->failure, &expected, (intptr_t)status, iree_memory_order_acq_rel,
                                            iree_memory_order_relaxed)) {
     iree_status_free(status);
   }
+}
+
+iree_status_t hal_collective_batch_failure(hal_collective_batch_t* batch) {
+  return iree_status_clone((iree_status_t)iree_atomic_load(&batch->failure, iree_memory_order_acquire));
+}
+
+// One part less, or the last post.
+static void batch_advance(live_batch_t* batch, iree_status_t status) {
+  batch_fail(batch, status);
   if (iree_atomic_fetch_sub(&batch->pending, 1, iree_memory_order_acq_rel) != 1) return;
   iree_hal_semaphore_list_t signals = batch->signals;
   submission_t* submission = batch->submission;
   iree_allocator_t host_allocator = submission->host_allocator;
-  iree_status_t failure = (iree_status_t)iree_atomic_load(&batch->failure, iree_memory_order_acquire);
+  iree_status_t failure = hal_collective_batch_failure(batch);
+  iree_notification_post(&batch->ended, IREE_ALL_WAITERS);
   submission_release(submission);
   if (iree_status_is_ok(failure)) {
     IREE_IGNORE_ERROR(iree_hal_semaphore_list_signal(signals, NULL));
@@ -181,6 +205,18 @@ static void batch_advance(live_batch_t* batch, iree_status_t status) {
 
 static void part_complete(hal_collective_part_t* part, iree_status_t status) {
   batch_advance(((live_part_t*)part)->batch, status);
+}
+
+// One part more that has started, or all are posted.
+static void batch_start(live_batch_t* batch) {
+  if (iree_atomic_fetch_sub(&batch->starting, 1, iree_memory_order_acq_rel) != 1) return;
+  if (batch->start.started) batch->start.started(batch->start.user_data, batch->start.argument);
+}
+
+static void part_started(hal_collective_part_t* part, iree_status_t status) {
+  live_batch_t* batch = ((live_part_t*)part)->batch;
+  batch_fail(batch, status);
+  batch_start(batch);
 }
 
 // Finds the memory of a range, at its first byte.
@@ -199,6 +235,8 @@ static void prepare_part(live_part_t* part, iree_status_t failure) {
   if (iree_status_is_ok(failure)) failure = find_memory(part, &part->recv, &recv);
   part->base.memory = (hal_collective_memory_t){send, recv};
   part->base.failure = failure;
+  part->base.before = part->batch->start.before;
+  part->base.started = part->batch->is_ordered ? part_started : NULL;
 }
 
 // Posts what is of the first part's channel, as one list.
@@ -214,22 +252,58 @@ static void post_channel(live_part_t* parts, iree_host_size_t count) {
   HAL_CALL(parts->channel, iree_hal_channel, post)(parts->channel, &parts->base);
 }
 
-// Posts a batch once; false when that was done. Consumes `failure`.
-static bool batch_post(live_batch_t* batch, iree_hal_semaphore_list_t signals, iree_status_t failure) {
-  if (iree_atomic_exchange(&batch->is_posted, 1u, iree_memory_order_acq_rel)) {
-    iree_status_free(failure);
-    return false;
-  }
+// The one time that a batch is posted; false when that was before.
+static bool batch_claim(live_batch_t* batch) {
+  return !iree_atomic_exchange(&batch->is_posted, 1u, iree_memory_order_acq_rel);
+}
+
+// Posts a claimed batch, with a failure, of which there need not be one, of all its parts.
+static void batch_post(live_batch_t* batch, iree_hal_semaphore_list_t signals, iree_status_t failure) {
   live_part_t* parts = &batch->submission->parts[batch->first_part];
   iree_host_size_t count = batch->part_count;
   batch->signals = signals;
+  iree_atomic_store(&batch->starting, (uint32_t)count + 1, iree_memory_order_release);
   iree_atomic_store(&batch->pending, (uint32_t)count + 1, iree_memory_order_release);
   for (iree_host_size_t i = 0; i < count; ++i) prepare_part(&parts[i], iree_status_clone(failure));
   for (iree_host_size_t i = 0; i < count; ++i) {
     if (!parts[i].is_posted) post_channel(&parts[i], count - i);
   }
+  batch_start(batch);
   batch_advance(batch, failure);
-  return true;
+}
+
+static bool is_over(void* arg) {
+  return iree_atomic_load(&((live_batch_t*)arg)->pending, iree_memory_order_acquire) == 0;
+}
+
+iree_status_t hal_collective_batch_await(hal_collective_batch_t* batch) {
+  iree_notification_await(&batch->ended, is_over, batch, iree_infinite_timeout());
+  return hal_collective_batch_failure(batch);
+}
+
+iree_hal_resource_t* hal_collective_batch_resource(hal_collective_batch_t* batch) {
+  return &batch->submission->resource;
+}
+
+static iree_status_t fail_posted(void) {
+  return iree_make_status(IREE_STATUS_ABORTED, "the submission has failed before");
+}
+
+iree_status_t hal_collective_batch_post(hal_collective_batch_t* batch, const hal_collective_start_t* start) {
+  if (!batch_claim(batch)) return fail_posted();
+  batch->start = *start;
+  batch_post(batch, iree_hal_semaphore_list_empty(), iree_ok_status());
+  return iree_ok_status();
+}
+
+bool hal_collective_batch_is_posted(hal_collective_batch_t* batch) { return batch->start.started != NULL; }
+
+bool hal_collective_batch_has_started(hal_collective_batch_t* batch) {
+  return iree_atomic_load(&batch->starting, iree_memory_order_acquire) == 0;
+}
+
+void* hal_collective_batch_after(hal_collective_batch_t* batch, iree_host_size_t index) {
+  return index < batch->part_count ? batch->submission->parts[batch->first_part + index].base.after : NULL;
 }
 
 static iree_status_t call_batch(void* user_data, const uint64_t args[4], iree_hal_host_call_context_t* context) {
@@ -237,17 +311,19 @@ static iree_status_t call_batch(void* user_data, const uint64_t args[4], iree_ha
   iree_hal_semaphore_list_t signals;
   IREE_RETURN_IF_ERROR(
       iree_hal_semaphore_list_clone(&context->signal_semaphore_list, submission->host_allocator, &signals));
-  if (batch_post(&submission->batches[args[0]], signals, iree_ok_status())) {
-    return iree_status_from_code(IREE_STATUS_DEFERRED);
+  if (!batch_claim(&submission->batches[args[0]])) {
+    iree_hal_semaphore_list_free(signals, submission->host_allocator);
+    return fail_posted();
   }
-  iree_hal_semaphore_list_free(signals, submission->host_allocator);
-  return iree_make_status(IREE_STATUS_ABORTED, "the submission has failed before");
+  batch_post(&submission->batches[args[0]], signals, iree_ok_status());
+  return iree_status_from_code(IREE_STATUS_DEFERRED);
 }
 
 // The timeline is over, or has failed before its end.
 static void submission_end(void* user_data, iree_async_semaphore_timepoint_t* timepoint, iree_status_t status) {
   submission_t* submission = (submission_t*)user_data;
   for (iree_host_size_t i = 0; i < submission->collectives->batch_count; ++i) {
+    if (!batch_claim(&submission->batches[i])) continue;
     batch_post(&submission->batches[i], iree_hal_semaphore_list_empty(), iree_status_clone(status));
   }
   iree_status_free(status);
@@ -309,6 +385,7 @@ static iree_status_t fill_batches(submission_t* submission, iree_hal_buffer_bind
     live_batch_t* batch = &submission->batches[i];
     batch->submission = submission;
     batch->first_part = part_count;
+    iree_notification_initialize(&batch->ended);
     for (iree_host_size_t j = 0; j < source->count; ++j) {
       IREE_RETURN_IF_ERROR(add_parts(batch, table, &source->commands[j].collective));
     }
@@ -339,7 +416,7 @@ static iree_status_t submission_create(const hal_execution_t* execution, const h
   iree_host_size_t size =
       signals_at + (execution->signals.count + 1) * (sizeof(uint64_t) + sizeof(iree_hal_semaphore_t*));
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, size, (void**)&submission));
-  iree_atomic_ref_count_init(&submission->ref_count);
+  iree_hal_resource_initialize(&submission_vtable, &submission->resource);
   submission->host_allocator = host_allocator;
   submission->command_buffer = execution->command_buffer;
   iree_hal_command_buffer_retain(execution->command_buffer);
@@ -396,11 +473,33 @@ static iree_status_t chain_call(chain_t* chain, uint64_t batch) {
                                          IREE_HAL_HOST_CALL_FLAG_NONE);
 }
 
+// How the batch is put into a queue; NULL: by the host.
+static hal_collective_order_fn_t find_order(const chain_t* chain, const live_batch_t* batch) {
+  const live_part_t* parts = &chain->submission->parts[batch->first_part];
+  const hal_channel_t* first = hal_channel_cast(parts[0].channel);
+  for (iree_host_size_t i = 0; i < batch->part_count; ++i) {
+    const hal_channel_t* channel = hal_channel_cast(parts[i].channel);
+    if (channel->order != first->order || channel->device != chain->execution->device) return NULL;
+  }
+  return first->order;
+}
+
+static iree_status_t chain_batch(chain_t* chain, iree_host_size_t index) {
+  live_batch_t* batch = &chain->submission->batches[index];
+  hal_collective_order_fn_t put = find_order(chain, batch);
+  if (!put) return chain_call(chain, index);
+  hal_collective_order_t order = {
+      .device = chain->execution->device, .queue_affinity = chain->execution->queue_affinity, .batch = batch};
+  batch->is_ordered = true;
+  next_step(chain, &order.waits, &order.signals);
+  return put(&order);
+}
+
 static iree_status_t enqueue(chain_t* chain) {
   const hal_collectives_t* collectives = chain->submission->collectives;
   if (collectives->has_first) IREE_RETURN_IF_ERROR(chain_execute(chain, chain->submission->command_buffer));
   for (iree_host_size_t i = 0; i < collectives->batch_count; ++i) {
-    IREE_RETURN_IF_ERROR(chain_call(chain, i));
+    IREE_RETURN_IF_ERROR(chain_batch(chain, i));
     iree_hal_command_buffer_t* next = collectives->batches[i].next;
     if (next) IREE_RETURN_IF_ERROR(chain_execute(chain, next));
   }
@@ -411,7 +510,7 @@ iree_status_t hal_collectives_execute(const hal_execution_t* execution, const ha
   submission_t* submission = NULL;
   IREE_RETURN_IF_ERROR(submission_create(execution, collectives, &submission));
   // One reference for each batch, one for the end, and one for this call, in which the chain may end.
-  for (iree_host_size_t i = 0; i <= collectives->batch_count; ++i) iree_atomic_ref_count_inc(&submission->ref_count);
+  for (iree_host_size_t i = 0; i <= collectives->batch_count; ++i) iree_hal_resource_retain(submission);
   submission->end.callback = submission_end;
   submission->end.user_data = submission;
   chain_t chain = {.execution = execution, .submission = submission};

@@ -124,6 +124,8 @@ struct gpu_device_t {
   gpu_queue_t* queues[GPU_MAX_QUEUES];  // by bit of affinity; the driver's to make
 };
 
+// Of work that a queue holds behind other work: it will be a part, but is none yet.
+#define GPU_EPOCH_PROMISED UINT64_MAX
 // Work in a queue: up to a part, by the queue's count of them.
 typedef struct gpu_producer_t {
   uint64_t queue_id;
@@ -202,6 +204,8 @@ bool gpu_semaphore_is_local(iree_hal_semaphore_t* semaphore, uint32_t physical);
 // of other drivers nothing happens. True when somebody waits for the semaphore who is to be woken.
 bool gpu_semaphore_set_producer(iree_hal_semaphore_t* semaphore, gpu_device_t* device, gpu_producer_t producer,
                                 uint64_t value, bool fails_late);
+// Whether work of that queue will reach `value`, be it only promised: what comes behind it in the queue may rely on it.
+bool gpu_semaphore_is_promised(iree_hal_semaphore_t* semaphore, uint64_t value, uint64_t queue_id);
 // Whether any of its producers did or could.
 bool gpu_semaphore_fails_late(iree_hal_semaphore_t* semaphore);
 // The work that reaches `value`, or has. False when none is known.

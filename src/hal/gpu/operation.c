@@ -196,10 +196,12 @@ static bool is_reached(iree_hal_semaphore_t* semaphore, uint64_t value) {
 // Whether the order of queues, or a packet, takes care of a wait.
 static bool leave_to_queue(gpu_operation_t* op, iree_hal_semaphore_t* semaphore, uint64_t value) {
   if (hal_operation_is_for_host(&op->base) || gpu_operation_device(op)->defers_waits) return false;
-  gpu_producer_t producer;
-  if (op->kept_count == GPU_MAX_KEPT_WAITS || !gpu_semaphore_find_producer(semaphore, value, &producer)) return false;
-  bool is_near = producer.queue_id == op->queue->id || add_barrier(op, &producer);
-  if (!is_near) return add_far_wait(op, semaphore, value);
+  if (op->kept_count == GPU_MAX_KEPT_WAITS) return false;
+  if (!gpu_semaphore_is_promised(semaphore, value, op->queue->id)) {
+    gpu_producer_t producer;
+    if (!gpu_semaphore_find_producer(semaphore, value, &producer)) return false;
+    if (!add_barrier(op, &producer)) return add_far_wait(op, semaphore, value);
+  }
   if (gpu_semaphore_fails_late(semaphore)) keep_wait(op, &(gpu_kept_wait_t){.semaphore = semaphore, .value = value});
   return true;
 }

@@ -2,6 +2,7 @@
 #ifndef IREE_C_HAL_GPU_OPERATION_H_
 #define IREE_C_HAL_GPU_OPERATION_H_
 
+#include "hal/collective.h"
 #include "hal/gpu/device.h"
 
 enum { GPU_MAX_RESOURCES = 2, GPU_MAX_BARRIERS = HAL_POOL_MAX_FRONTIER, GPU_MAX_KEPT_WAITS = 4 };
@@ -40,6 +41,8 @@ struct gpu_operation_t {
   iree_hal_buffer_ref_list_t refs;  // of a single dispatch: what it uses
   bool borrows_bindings;            // tables and references are not kept alive
   uint32_t next;                    // command: those before are in the queue
+  bool is_promised;                 // it is blocked by a batch, and others rely on the queue for it
+  hal_collective_batch_t* batch;    // that the work is: one of the resources; NULL: it is none
   // One command of its own, and the bytes for lowering it, which happens when the operation is moved to the heap.
   const hal_command_t* command;
   size_t command_size;

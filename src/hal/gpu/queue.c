@@ -10,7 +10,30 @@ enum { DOZE_NS = 1000000, MOST_DOZES = 32 };
 // Submission
 //===----------------------------------------------------------------------------------------------------------------===
 
+static bool is_failing(const gpu_operation_t* op) {
+  return iree_atomic_load(&op->base.failure, iree_memory_order_relaxed) != 0;
+}
+
+// True when somebody waits who is to be woken.
+static bool set_producers(const gpu_operation_t* op, gpu_producer_t producer) {
+  bool is_awaited = false, fails_late = op->kept_count > 0 || op->batch || op->is_promised;
+  for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
+    is_awaited |= gpu_semaphore_set_producer(op->base.signals.semaphores[i], gpu_operation_device(op), producer,
+                                             op->base.signals.payload_values[i], fails_late);
+  }
+  return is_awaited;
+}
+
+// What is behind a batch is blocked until other ranks have joined in, but only by that: who comes behind it in the
+// queue need not wait for it to be issued.
+static void promise(gpu_queue_t* queue, gpu_operation_t* op, const gpu_operation_t* before) {
+  if (op->is_promised || is_failing(op) || !(op->batch || (before && before->is_promised))) return;
+  op->is_promised = true;
+  set_producers(op, (gpu_producer_t){queue->id, GPU_EPOCH_PROMISED});
+}
+
 static void push_blocked(gpu_queue_t* queue, gpu_operation_t* op, bool to_front) {
+  promise(queue, op, to_front ? NULL : queue->blocked_tail);
   iree_atomic_store(&queue->has_blocked, 1u, iree_memory_order_seq_cst);
   if (to_front || !queue->blocked_head) {
     op->base.next = to_front && queue->blocked_head ? &queue->blocked_head->base : NULL;
@@ -62,20 +85,11 @@ void gpu_queue_want(gpu_queue_t* queue, uint64_t epoch) {
   unpark(queue);
 }
 
-// True when somebody waits who is to be woken.
-static bool set_producers(const gpu_operation_t* op, gpu_producer_t producer) {
-  bool is_awaited = false, fails_late = op->kept_count > 0;
-  for (iree_host_size_t i = 0; i < op->base.signals.count; ++i) {
-    is_awaited |= gpu_semaphore_set_producer(op->base.signals.semaphores[i], gpu_operation_device(op), producer,
-                                             op->base.signals.payload_values[i], fails_late);
-  }
-  return is_awaited;
-}
-
 // Whether there is room for another part; and whether nothing is in flight, so that there will never be more.
 static bool has_entry(gpu_queue_t* queue, bool* out_is_idle) {
   uint64_t head = gpu_queue_head(queue);
   queue->seen_tail = gpu_queue_tail(queue);
+  queue->seen_retries = iree_atomic_load(&queue->retries, iree_memory_order_seq_cst);
   *out_is_idle = head == queue->seen_tail;
   return head - queue->seen_tail <= queue->entry_mask;
 }
@@ -96,10 +110,6 @@ static void publish(gpu_queue_t* queue, const gpu_part_t* part) {
 
 static void await_publishers(gpu_queue_t* queue) {
   while (iree_atomic_load(&queue->publishers, iree_memory_order_acquire)) iree_thread_yield();
-}
-
-static bool is_failing(const gpu_operation_t* op) {
-  return iree_atomic_load(&op->base.failure, iree_memory_order_relaxed) != 0;
 }
 
 // Whether another of its barriers makes one of an operation's unnecessary.
@@ -148,7 +158,7 @@ static iree_status_t issue(gpu_queue_t* queue, gpu_operation_t* op, gpu_part_t* 
   IREE_RETURN_IF_ERROR(queue->backend->write(queue, op, part));
   part->is_final = part->next == op->work.count;
   if (!part->is_written) {
-    if (!is_idle) return iree_ok_status();
+    if (!is_idle || part->is_held) return iree_ok_status();
     return iree_make_status(IREE_STATUS_RESOURCE_EXHAUSTED, "a command needs more kernel arguments than the queue has");
   }
   if (!iree_status_is_ok(part->failure)) {
@@ -206,8 +216,11 @@ static void finish_outside(gpu_operation_t* op, iree_status_t status) {
   gpu_operation_finish(op, status);
 }
 
-// Whether something has ended since the last try. The submission's mutex is held.
-static bool has_moved(gpu_queue_t* queue) { return gpu_queue_tail(queue) != queue->seen_tail; }
+// Whether something has ended, or was let go, since the last try. The submission's mutex is held.
+static bool has_moved(gpu_queue_t* queue) {
+  return gpu_queue_tail(queue) != queue->seen_tail ||
+         iree_atomic_load(&queue->retries, iree_memory_order_seq_cst) != queue->seen_retries;
+}
 
 // Issues what was blocked as far as there is room. Who blocks an operation looks afterwards whether anything has ended;
 // who sees an end looks afterwards whether anything is blocked.
@@ -225,6 +238,11 @@ static void issue_blocked(gpu_queue_t* queue) {
     if (last.operation) publish(queue, &last);
     if (!iree_status_is_ok(status)) finish_outside(op, status);
   }
+}
+
+void gpu_queue_retry(gpu_queue_t* queue) {
+  iree_atomic_fetch_add(&queue->retries, 1, iree_memory_order_seq_cst);
+  issue_blocked(queue);
 }
 
 void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* op) {
@@ -303,6 +321,7 @@ static iree_status_t end_operation(gpu_operation_t* op) {
   IREE_RETURN_IF_ERROR(hal_operation_take_failure(&op->base));
   IREE_RETURN_IF_ERROR(await_barriers(op));
   IREE_RETURN_IF_ERROR(gpu_operation_await_kept(op));
+  if (op->batch) IREE_RETURN_IF_ERROR(hal_collective_batch_await(op->batch));
   // What it came after in a queue may have been lost.
   return op->relies_on_order ? gpu_device_clone_failure(gpu_operation_device(op)) : iree_ok_status();
 }

@@ -29,6 +29,7 @@ struct gpu_part_t {
   gpu_operation_t* operation;
   uint64_t epoch;
   bool is_written;        // by the backend: anything at all
+  bool is_held;           // nothing is, until gpu_queue_retry
   bool is_final;          // the operation ends with it
   uint32_t first;         // command
   uint32_t next;          // command: those before are in the queue when it is
@@ -62,10 +63,12 @@ struct gpu_queue_t {
 
   iree_slim_mutex_t submission;   // guards what follows; taken before `mutex`
   uint64_t seen_tail;             // `epoch_tail` when something was tried the last time
+  uint64_t seen_retries;          // `retries`, likewise
   gpu_operation_t* blocked_head;  // waiting for room, in order
   gpu_operation_t* blocked_tail;
   gpu_waited_t waited;               // for parts of other queues, by those so far
   iree_atomic_uint32_t has_blocked;  // whether there are any
+  iree_atomic_uint64_t retries;      // that were asked for
   bool has_failed;
 
   iree_slim_mutex_t draining;  // of who ends parts; taken first, and alone held while others' code runs
@@ -91,6 +94,8 @@ void gpu_queue_deinitialize(gpu_queue_t* queue);
 // Takes an operation whose waits are reached, or are by the queue's order. Never blocks. Its end is
 // gpu_operation_finish.
 void gpu_queue_submit(gpu_queue_t* queue, gpu_operation_t* operation);
+// What the backend held may be written now. Any thread.
+void gpu_queue_retry(gpu_queue_t* queue);
 // Ends operations up to that part on this thread, as gpu_backend_t's `poll` says, unless another thread does.
 void gpu_queue_help(gpu_queue_t* queue, uint64_t epoch, iree_time_t spin_until, bool may_sleep);
 // The completion thread is to wait for that part.

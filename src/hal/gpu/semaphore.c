@@ -187,6 +187,13 @@ static gpu_gate_t* exchange_far_gate(gpu_semaphore_t* semaphore, gpu_gate_t* gat
   return before;
 }
 
+// Whether that queue has promised a later value already, which stays until it is issued. `version` is odd.
+static bool promises_more(gpu_semaphore_t* semaphore, gpu_producer_t producer, uint64_t value) {
+  return iree_atomic_load(&semaphore->epoch, iree_memory_order_relaxed) == GPU_EPOCH_PROMISED &&
+         iree_atomic_load(&semaphore->queue_id, iree_memory_order_relaxed) == producer.queue_id &&
+         iree_atomic_load(&semaphore->value, iree_memory_order_relaxed) > value;
+}
+
 // Values of one queue only grow in its order; those of another queue replace them. Who begins to wait counts itself
 // before it looks for a producer.
 bool gpu_semaphore_set_producer(iree_hal_semaphore_t* base, gpu_device_t* device, gpu_producer_t producer,
@@ -197,9 +204,11 @@ bool gpu_semaphore_set_producer(iree_hal_semaphore_t* base, gpu_device_t* device
   gpu_gate_t* gate = device->backend->poll ? device->gate : NULL;
   uint64_t version = lock_producer(semaphore);
   gpu_gate_t* dropped = exchange_far_gate(semaphore, gate == semaphore->gate ? NULL : gate);
-  iree_atomic_store(&semaphore->queue_id, producer.queue_id, iree_memory_order_release);
-  iree_atomic_store(&semaphore->epoch, producer.epoch, iree_memory_order_release);
-  iree_atomic_store(&semaphore->value, value, iree_memory_order_release);
+  if (!promises_more(semaphore, producer, value)) {
+    iree_atomic_store(&semaphore->queue_id, producer.queue_id, iree_memory_order_release);
+    iree_atomic_store(&semaphore->epoch, producer.epoch, iree_memory_order_release);
+    iree_atomic_store(&semaphore->value, value, iree_memory_order_release);
+  }
   iree_atomic_exchange(&semaphore->version, version + 2, iree_memory_order_seq_cst);
   gpu_gate_release(dropped);
   return iree_atomic_load(&base->waiters, iree_memory_order_seq_cst) != 0;
@@ -216,19 +225,26 @@ static bool has_failed(iree_hal_semaphore_t* base) {
   return iree_atomic_load(&base->value, iree_memory_order_acquire) == IREE_HAL_SEMAPHORE_FAILURE_VALUE;
 }
 
-bool gpu_semaphore_find_producer(iree_hal_semaphore_t* base, uint64_t value, gpu_producer_t* out_producer) {
+// The last one, where it reaches the value.
+static bool look_up(iree_hal_semaphore_t* base, uint64_t value, gpu_producer_t* out_producer) {
   *out_producer = (gpu_producer_t){0};
   if (!iree_hal_resource_is(base, &semaphore_vtable)) return false;
   gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
   uint64_t version = 0, produced = 0;
-  gpu_producer_t producer;
   do {
     version = iree_atomic_load(&semaphore->version, iree_memory_order_seq_cst);
-    produced = read_producer(semaphore, &producer);
+    produced = read_producer(semaphore, out_producer);
   } while (version & 1 || iree_atomic_load(&semaphore->version, iree_memory_order_relaxed) != version);
-  if (produced < value || has_failed(base)) return false;
-  *out_producer = producer;
-  return true;
+  return produced >= value && !has_failed(base);
+}
+
+bool gpu_semaphore_find_producer(iree_hal_semaphore_t* base, uint64_t value, gpu_producer_t* out_producer) {
+  return look_up(base, value, out_producer) && out_producer->epoch != GPU_EPOCH_PROMISED;
+}
+
+bool gpu_semaphore_is_promised(iree_hal_semaphore_t* base, uint64_t value, uint64_t queue_id) {
+  gpu_producer_t producer;
+  return look_up(base, value, &producer) && producer.queue_id == queue_id;
 }
 
 bool gpu_semaphore_find_far_producer(iree_hal_semaphore_t* base, uint64_t value, gpu_far_producer_t* out_far) {
@@ -237,7 +253,8 @@ bool gpu_semaphore_find_far_producer(iree_hal_semaphore_t* base, uint64_t value,
   gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
   uint64_t version = lock_producer(semaphore);
   gpu_gate_t* gate = semaphore->far_gate ? semaphore->far_gate : semaphore->gate;
-  bool is_found = gate && read_producer(semaphore, &out_far->producer) >= value && !has_failed(base);
+  bool is_found = gate && read_producer(semaphore, &out_far->producer) >= value && !has_failed(base) &&
+                  out_far->producer.epoch != GPU_EPOCH_PROMISED;
   if (is_found) out_far->gate = gpu_gate_retain(gate);
   iree_atomic_store(&semaphore->version, version + 2, iree_memory_order_release);
   return is_found;

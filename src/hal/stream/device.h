@@ -133,6 +133,12 @@ iree_status_t stream_export_event(gpu_device_t* device, iree_hal_semaphore_t* se
 // When nobody imports or exports any more.
 void stream_lanes_destroy(stream_device_t* device);
 
+// collective.c
+// Of hal_channel_t: the batch as an operation, whose work is in channels' streams, in the order of a queue's.
+iree_status_t stream_order_batch(const hal_collective_order_t* order);
+// Whether nothing can be written of a batch's operation now: it was posted and has not started.
+bool stream_batch_is_held(const gpu_operation_t* operation);
+
 // queue.c
 iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_queue_t** out_queue);
 const char* stream_architecture(const gpu_device_t* device);

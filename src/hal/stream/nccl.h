@@ -1,9 +1,10 @@
 // Collectives of GPUs by the vendor's library, NCCL or RCCL.
 //
 // A channel is a rank's communicator with a stream and a thread of its own, which makes all calls: it joins the group,
-// which takes until all ranks have, starts what a batch posts as one group of calls, and waits for the stream and for
-// errors that the library tells of later. After a failure the communicator is aborted, and all that the channel is
-// asked for fails with it.
+// which takes until all ranks have, starts what a batch posts as one group of calls, and looks for its end and for
+// errors that the library tells of later. Where a queue of the device orders a batch (collective.c) both streams wait
+// for each other's events. After a failure the communicator is aborted, and all that the channel is asked for fails
+// with it.
 #ifndef IREE_C_HAL_STREAM_NCCL_H_
 #define IREE_C_HAL_STREAM_NCCL_H_
 

@@ -3,8 +3,11 @@
 #include "hal/stream/device.h"
 #include "hal/stream/nccl.h"
 
-// Between two looks at a stream whose work takes long; those before come at once.
+// Between two looks at work that takes long; those before come at once.
 enum { EAGER_LOOKS = 200, LOOK_INTERVAL_NS = 50000 };
+
+// Batches in the stream at a time.
+enum { MOST_RUNNING = 8 };
 
 enum { INVALID_USAGE = 5 };  // ncclResult_t
 
@@ -17,6 +20,12 @@ typedef struct nccl_channel_t {
   nccl_id_t id;
   iree_thread_t* thread;
   iree_notification_t changed;
+  // The thread's: batches in the stream, in a ring, and what is recorded behind each.
+  struct {
+    hal_collective_part_t* parts;
+    void* event;
+  } running[MOST_RUNNING];
+  uint32_t first_running, running_count;
   iree_slim_mutex_t mutex;  // guards what follows
   bool has_joined;          // or failed to
   bool is_busy;             // somebody uses the communicator
@@ -69,7 +78,7 @@ static iree_status_t start_part(const nccl_channel_t* channel, const hal_collect
 }
 
 // One group of calls: sends and receives may need each other.
-static iree_status_t start_batch(const nccl_channel_t* channel, const hal_collective_part_t* parts) {
+static iree_status_t start_calls(const nccl_channel_t* channel, const hal_collective_part_t* parts) {
   const nccl_api_t* api = channel->rank.api;
   IREE_RETURN_IF_ERROR(NCCL_CALL(api, group_start));
   iree_status_t status = iree_ok_status();
@@ -80,25 +89,13 @@ static iree_status_t start_batch(const nccl_channel_t* channel, const hal_collec
   return status;
 }
 
-static iree_status_t await_stream(const nccl_channel_t* channel) {
+// Between what it comes behind, where a queue says so, and an event that what comes behind it may wait for.
+static iree_status_t start_batch(const nccl_channel_t* channel, const hal_collective_part_t* parts, void* event) {
   const stream_api_t* api = channel->stream_api;
-  if (!api->stream_query) {
-    IREE_RETURN_IF_ERROR(STREAM_CALL(api, stream_synchronize, channel->rank.stream));
-    return check_error(channel);
-  }
-  for (int looks = 0;; ++looks) {
-    int result = api->stream_query(channel->rank.stream);
-    if (result != STREAM_API_NOT_READY) {
-      IREE_RETURN_IF_ERROR(stream_api_check(api, result, api->library->symbols.stream_query.name));
-      return check_error(channel);
-    }
-    IREE_RETURN_IF_ERROR(check_error(channel));
-    if (looks < EAGER_LOOKS) {
-      iree_thread_yield();
-    } else {
-      iree_wait_until(iree_time_now() + LOOK_INTERVAL_NS);
-    }
-  }
+  void* stream = channel->rank.stream;
+  if (parts->before) IREE_RETURN_IF_ERROR(STREAM_CALL(api, stream_wait, stream, parts->before, 0));
+  IREE_RETURN_IF_ERROR(start_calls(channel, parts));
+  return STREAM_CALL(api, event_record, event, stream);
 }
 
 // A rank that cannot take part leaves for good: the others would wait for it.
@@ -109,13 +106,39 @@ static iree_status_t check_parts(const hal_collective_part_t* parts) {
   return iree_ok_status();
 }
 
+static void tell_started(const nccl_channel_t* channel, hal_collective_part_t* parts, void* event) {
+  for (; parts; parts = parts->next) {
+    if (!parts->started) continue;
+    parts->after = event;
+    parts->started(parts, iree_status_clone(channel->failure));
+  }
+}
+
+// Puts a batch into the stream. Where that fails the channel has.
 static void run_batch(nccl_channel_t* channel, hal_collective_part_t* parts) {
+  uint32_t index = (channel->first_running + channel->running_count) % MOST_RUNNING;
+  void* event = channel->running[index].event;
   if (iree_status_is_ok(channel->failure)) {
     iree_status_t status = check_parts(parts);
-    if (iree_status_is_ok(status)) status = start_batch(channel, parts);
-    if (iree_status_is_ok(status)) status = await_stream(channel);
+    if (iree_status_is_ok(status)) status = start_batch(channel, parts, event);
     if (!iree_status_is_ok(status)) fail(channel, status);
   }
+  channel->running[index].parts = parts;
+  ++channel->running_count;
+  tell_started(channel, parts, event);
+}
+
+// Whether the oldest batch is over, or the channel has failed.
+static bool is_over(nccl_channel_t* channel) {
+  const stream_api_t* api = channel->stream_api;
+  if (!iree_status_is_ok(channel->failure)) return true;
+  int result = api->event_query(channel->running[channel->first_running].event);
+  bool is_running = result == STREAM_API_NOT_READY;
+  iree_status_t status =
+      is_running ? iree_ok_status() : stream_api_check(api, result, api->library->symbols.event_query.name);
+  if (iree_status_is_ok(status)) status = check_error(channel);
+  if (!iree_status_is_ok(status)) fail(channel, status);
+  return !is_running || !iree_status_is_ok(channel->failure);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -128,6 +151,10 @@ static iree_status_t join_group(nccl_channel_t* channel) {
   // Transfers that nobody waited for before there was a channel.
   IREE_RETURN_IF_ERROR(STREAM_CALL(channel->stream_api, context_synchronize));
   IREE_RETURN_IF_ERROR(STREAM_CALL(channel->stream_api, stream_create, &rank->stream, STREAM_API_STREAM_NON_BLOCKING));
+  for (uint32_t i = 0; i < MOST_RUNNING; ++i) {
+    IREE_RETURN_IF_ERROR(
+        STREAM_CALL(channel->stream_api, event_create, &channel->running[i].event, STREAM_API_EVENT_DISABLE_TIMING));
+  }
   if (rank->comm) return iree_ok_status();  // of a split
   int result = rank->api->comm_init(&rank->comm, rank->count, channel->id, rank->rank);
   iree_status_t status = nccl_api_check(rank->api, result, nccl_symbol_comm_init);
@@ -161,14 +188,28 @@ typedef struct turn_t {
   hal_collective_part_t* batch;
 } turn_t;
 
+// The channel may be this thread's already.
 static bool is_turn(void* arg) {
   turn_t* turn = (turn_t*)arg;
   nccl_channel_t* channel = turn->channel;
+  bool is_mine = channel->running_count > 0;
   iree_slim_mutex_lock(&channel->mutex);
-  if (channel->head && !channel->is_busy) turn->batch = take_batch(channel);
-  bool is_over = turn->batch || (channel->is_closing && !channel->head);
+  if (channel->head && (is_mine || !channel->is_busy)) turn->batch = take_batch(channel);
+  bool has_turn = turn->batch || (channel->is_closing && !channel->head);
   iree_slim_mutex_unlock(&channel->mutex);
-  return is_over;
+  return has_turn;
+}
+
+// The next batch; NULL when there is none yet while others run, or none will come.
+static hal_collective_part_t* next_batch(nccl_channel_t* channel) {
+  turn_t turn = {.channel = channel};
+  if (channel->running_count == MOST_RUNNING) return NULL;
+  if (channel->running_count) {
+    is_turn(&turn);
+  } else {
+    iree_notification_await(&channel->changed, is_turn, &turn, iree_infinite_timeout());
+  }
+  return turn.batch;
 }
 
 static void complete_batch(hal_collective_part_t* parts, iree_status_t status) {
@@ -179,10 +220,29 @@ static void complete_batch(hal_collective_part_t* parts, iree_status_t status) {
   iree_status_free(status);
 }
 
+// Completes the oldest batch, which may release the channel: it stays until its thread ends.
+static void retire_batch(nccl_channel_t* channel) {
+  hal_collective_part_t* parts = channel->running[channel->first_running].parts;
+  channel->first_running = (channel->first_running + 1) % MOST_RUNNING;
+  if (--channel->running_count == 0) set_idle(channel);
+  complete_batch(parts, iree_status_clone(channel->failure));
+}
+
+static void pause(int* looks) {
+  if (++*looks < EAGER_LOOKS) {
+    iree_thread_yield();
+  } else {
+    iree_wait_until(iree_time_now() + LOOK_INTERVAL_NS);
+  }
+}
+
 static void channel_free(nccl_channel_t* channel) {
   stream_context_t* context = &channel->context;
   if (context->handle) iree_status_ignore(stream_context_enter(context));
   if (channel->rank.comm) channel->rank.api->comm_destroy(channel->rank.comm);
+  for (uint32_t i = 0; i < MOST_RUNNING; ++i) {
+    if (channel->running[i].event) channel->stream_api->event_destroy(channel->running[i].event);
+  }
   if (channel->rank.stream) channel->stream_api->stream_destroy(channel->rank.stream);
   stream_context_release(context);
   iree_status_free(channel->failure);
@@ -198,14 +258,19 @@ static int channel_main(void* arg) {
   iree_status_t status = join_group(channel);
   if (!iree_status_is_ok(status)) fail(channel, status);
   set_idle(channel);
-  for (;;) {
-    turn_t turn = {.channel = channel};
-    iree_notification_await(&channel->changed, is_turn, &turn, iree_infinite_timeout());
-    if (!turn.batch) break;
-    run_batch(channel, turn.batch);
-    iree_status_t failure = iree_status_clone(channel->failure);
-    set_idle(channel);
-    complete_batch(turn.batch, failure);  // which may release the channel
+  for (int looks = 0;;) {
+    hal_collective_part_t* batch = next_batch(channel);
+    if (batch) {
+      run_batch(channel, batch);
+      looks = 0;
+    } else if (!channel->running_count) {
+      break;
+    } else if (is_over(channel)) {
+      retire_batch(channel);
+      looks = 0;
+    } else {
+      pause(&looks);
+    }
   }
   if (channel->is_orphan) channel_free(channel);
   return 0;
@@ -246,6 +311,7 @@ static iree_status_t channel_create(const channel_params_t* params, iree_hal_cha
   channel->base.device = params->device;
   channel->base.find_memory = find_memory;
   channel->base.check = check_op;
+  channel->base.order = stream_order_batch;
   channel->host_allocator = params->host_allocator;
   channel->stream_api = params->context->api;
   channel->rank = params->rank;

@@ -116,9 +116,19 @@ static iree_status_t write_indirect(stream_queue_t* queue, const gpu_operation_t
   return iree_ok_status();
 }
 
+// Nobody else's work comes between the event and the batch: the queue holds it.
+static iree_status_t write_batch(stream_queue_t* queue, const gpu_operation_t* operation, bool* out_waits) {
+  stream_mark_t before = {0};
+  if (!hal_collective_batch_is_posted(operation->batch)) {
+    IREE_RETURN_IF_ERROR(mark(queue, gpu_queue_head(&queue->base) + 1, &before));
+  }
+  return stream_write_batch(queue, operation, before.event, out_waits);
+}
+
 static iree_status_t write_command(stream_queue_t* queue, const gpu_operation_t* operation, uint32_t index,
                                    bool* out_waits) {
   const gpu_command_t* command = &operation->work.commands[index];
+  if (command->kind == HAL_COMMAND_COLLECTIVE) return write_batch(queue, operation, out_waits);
   if (command->kind != HAL_COMMAND_DISPATCH) return stream_write_command(&queue->writer, operation->ranges, command);
   if (command->dispatch.is_indirect) return write_indirect(queue, operation, index, out_waits);
   return write_timed(queue, operation, index, command->dispatch.workgroup_count);
@@ -195,7 +205,8 @@ static bool has_counts(stream_queue_t* queue) { return gpu_queue_tail(&queue->ba
 
 iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, gpu_part_t* part) {
   stream_queue_t* queue = cast(base);
-  if (!has_counts(queue)) return iree_ok_status();
+  part->is_held = stream_batch_is_held(op);
+  if (!has_counts(queue) || part->is_held) return iree_ok_status();
   part->is_written = true;
   bool is_empty = !op->barrier_count && !op->kept_count && !op->work.count;
   if (is_empty) return iree_ok_status();  // it ends with what is before it

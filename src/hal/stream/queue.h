@@ -51,6 +51,11 @@ typedef struct stream_queue_t {
 // Parts that are known to have ended.
 uint64_t stream_queue_ended(stream_queue_t* queue);
 
+// Writes what can be written of a batch's operation, behind `before`, which is recorded behind what is in the stream:
+// posts the batch, and then lets the stream wait for its channels'. `*out_waits`: there is more to come.
+iree_status_t stream_write_batch(stream_queue_t* queue, const gpu_operation_t* operation, void* before,
+                                 bool* out_waits);
+
 // For all queues, of which only the first ones of GPUs have any. The context is entered.
 iree_status_t stream_transfers_initialize(stream_queue_t* queue);
 void stream_transfers_deinitialize(stream_queue_t* queue);

@@ -5,6 +5,7 @@
 //   iree-softgpu --target=sm_90 --gpus=2 -- hal_stream_nccl
 #include <dlfcn.h>
 
+#include "hal/stream/queue.h"
 #include "nccl_fixture.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -147,6 +148,13 @@ static void test_sends(void** state) {
   close_world(&world);
 }
 
+static void add_barrier(iree_hal_command_buffer_t* commands) {
+  const iree_hal_memory_barrier_t barrier = {IREE_HAL_ACCESS_SCOPE_MEMORY_WRITE, IREE_HAL_ACCESS_SCOPE_MEMORY_READ};
+  CHECK_OK(iree_hal_command_buffer_execution_barrier(commands, IREE_HAL_EXECUTION_STAGE_COMMAND_RETIRE,
+                                                     IREE_HAL_EXECUTION_STAGE_COMMAND_ISSUE,
+                                                     IREE_HAL_EXECUTION_BARRIER_FLAG_NONE, 1, &barrier, 0, NULL));
+}
+
 // What is before and behind a collective sees its memory in order.
 static void test_order(void** state) {
   world_t world = open_world();
@@ -160,11 +168,7 @@ static void test_order(void** state) {
                                                    iree_hal_make_buffer_ref(world.sends[rank], 0, ELEMENTS * 4),
                                                    &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
       for (int i = 0; i < 2; ++i) {
-        const iree_hal_memory_barrier_t barrier = {IREE_HAL_ACCESS_SCOPE_MEMORY_WRITE,
-                                                   IREE_HAL_ACCESS_SCOPE_MEMORY_READ};
-        CHECK_OK(iree_hal_command_buffer_execution_barrier(commands[rank], IREE_HAL_EXECUTION_STAGE_COMMAND_RETIRE,
-                                                           IREE_HAL_EXECUTION_STAGE_COMMAND_ISSUE,
-                                                           IREE_HAL_EXECUTION_BARRIER_FLAG_NONE, 1, &barrier, 0, NULL));
+        add_barrier(commands[rank]);
         if (i == 0) CHECK_OK(record(&world, commands[rank], rank, OP(ALL_REDUCE, SUM, UINT_32), 0, ELEMENTS));
       }
       CHECK_OK(iree_hal_command_buffer_copy_buffer(
@@ -179,6 +183,91 @@ static void test_order(void** state) {
       expect(rank, world.sends[rank], expected, sizeof(expected));
     }
   }
+  close_world(&world);
+}
+
+// Two sums: of what is filled in, and of those sums.
+static iree_hal_command_buffer_t* record_sums(world_t* world, int rank, uint32_t pattern) {
+  iree_hal_command_buffer_t* commands = begin(rank);
+  iree_hal_buffer_ref_t send = iree_hal_make_buffer_ref(world->sends[rank], 0, ELEMENTS * 4);
+  iree_hal_buffer_ref_t recv = iree_hal_make_buffer_ref(world->recvs[rank], 0, ELEMENTS * 4);
+  CHECK_OK(iree_hal_command_buffer_fill_buffer(commands, send, &pattern, 4, IREE_HAL_FILL_FLAG_NONE));
+  for (int i = 0; i < 2; ++i) {
+    add_barrier(commands);
+    CHECK_OK(record(world, commands, rank, OP(ALL_REDUCE, SUM, UINT_32), 0, ELEMENTS));
+    add_barrier(commands);
+    CHECK_OK(iree_hal_command_buffer_copy_buffer(commands, recv, send, IREE_HAL_COPY_FLAG_NONE));
+  }
+  CHECK_OK(iree_hal_command_buffer_end(commands));
+  return commands;
+}
+
+// The sums, and a copy of them behind.
+static void submit_sums(world_t* world, int rank, uint32_t pattern) {
+  uint64_t sums = world->value + 1, copied = world->value + 2;
+  iree_hal_semaphore_list_t before = {1, &world->done[rank], &sums}, after = {1, &world->done[rank], &copied};
+  iree_hal_command_buffer_t* commands = record_sums(world, rank, pattern);
+  CHECK_OK(iree_hal_device_queue_execute(test.devices[rank], 1, iree_hal_semaphore_list_empty(), before, commands,
+                                         iree_hal_buffer_binding_table_empty(), IREE_HAL_EXECUTE_FLAG_NONE));
+  CHECK_OK(iree_hal_device_queue_copy(test.devices[rank], 1, before, after, world->sends[rank], 0, world->recvs[rank],
+                                      ELEMENTS * 4, ELEMENTS * 4, IREE_HAL_COPY_FLAG_NONE));
+  iree_hal_command_buffer_release(commands);
+}
+
+static gpu_queue_t* queue_of(int rank) { return ((stream_device_t*)test.devices[rank])->gpu.queues[0]; }
+
+// Parts of the queue: a fill, twice the two of a batch and a copy, and the copy behind.
+enum { PARTS_OF_SUMS = 8 };
+
+static void await_parts(int rank, uint64_t head) {
+  iree_time_t deadline = iree_time_now() + 20 * (iree_time_t)1000000000;
+  while (gpu_queue_head(queue_of(rank)) < head && iree_time_now() < deadline) iree_thread_yield();
+  assert_int_equal(gpu_queue_head(queue_of(rank)), head);
+}
+
+// A rank whose collectives wait for the other's on the GPU has all that comes behind them in its stream.
+static void test_streams(void** state) {
+  world_t world = open_world();
+  uint32_t expected[ELEMENTS];
+  uint64_t value = 0;
+  for (int rank = 0; rank < RANKS; ++rank) {
+    uint64_t head = gpu_queue_head(queue_of(rank));
+    submit_sums(&world, rank, rank ? 5 : 2);
+    await_parts(rank, head + PARTS_OF_SUMS);
+    CHECK_OK(iree_hal_semaphore_query(world.done[rank], &value));
+    if (rank == 0) assert_int_equal(value, 0);
+  }
+  for (int j = 0; j < ELEMENTS; ++j) expected[j] = 2 * (2 + 5);
+  for (int rank = 0; rank < RANKS; ++rank) {
+    CHECK_OK(iree_hal_semaphore_wait(world.done[rank], 2, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+    expect(rank, world.recvs[rank], expected, sizeof(expected));
+  }
+  close_world(&world);
+}
+
+// What is in the stream behind a collective that is lost there fails with it; the device goes on.
+static void test_lost_in_streams(void** state) {
+  world_t world = open_world();
+  iree_status_t outcomes[RANKS];
+  uint64_t value = 0, head = gpu_queue_head(queue_of(0));
+  put_inputs(&world, &words);
+  run(&world, OP(ALL_REDUCE, SUM, UINT_32), NULL, ELEMENTS);
+  head = gpu_queue_head(queue_of(0));
+  submit_sums(&world, 0, 1);
+  await_parts(0, head + PARTS_OF_SUMS);
+  test.break_rank(1, 2);
+  submit_sums(&world, 1, 1);
+  for (int rank = 0; rank < RANKS; ++rank) {
+    IREE_IGNORE_ERROR(
+        iree_hal_semaphore_wait(world.done[rank], world.value + 2, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+    outcomes[rank] = iree_hal_semaphore_query(world.done[rank], &value);
+  }
+  CHECK_CODE(ABORTED, "a rank is gone; rank 0 of 2", outcomes[0]);
+  CHECK_CODE(ABORTED, "a collective failed with 2", outcomes[1]);
+  close_world(&world);
+  world = open_world();
+  put_inputs(&world, &words);
+  run(&world, OP(ALL_REDUCE, SUM, UINT_32), NULL, ELEMENTS);
   close_world(&world);
 }
 
@@ -520,12 +609,20 @@ int main(void) {
   IREE_CHECK_OK(iree_hal_register_all_available_drivers(iree_hal_driver_registry_default()));
   const struct CMUnitTest missing[] = {cmocka_unit_test(test_missing)};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reductions),   cmocka_unit_test(test_partial_reductions),
-      cmocka_unit_test(test_movements),    cmocka_unit_test(test_sends),
-      cmocka_unit_test(test_order),        cmocka_unit_test(test_splits),
-      cmocka_unit_test(test_ids),          cmocka_unit_test(test_lost_rank),
-      cmocka_unit_test(test_mismatch),     cmocka_unit_test(test_shared_gpu),
-      cmocka_unit_test(test_entry_points), cmocka_unit_test(test_alone),
+      cmocka_unit_test(test_reductions),
+      cmocka_unit_test(test_partial_reductions),
+      cmocka_unit_test(test_movements),
+      cmocka_unit_test(test_sends),
+      cmocka_unit_test(test_order),
+      cmocka_unit_test(test_streams),
+      cmocka_unit_test(test_lost_in_streams),
+      cmocka_unit_test(test_splits),
+      cmocka_unit_test(test_ids),
+      cmocka_unit_test(test_lost_rank),
+      cmocka_unit_test(test_mismatch),
+      cmocka_unit_test(test_shared_gpu),
+      cmocka_unit_test(test_entry_points),
+      cmocka_unit_test(test_alone),
   };
   int failures = cmocka_run_group_tests(missing, NULL, NULL);
   return failures + cmocka_run_group_tests(tests, open_all, close_all);
