@@ -4,6 +4,7 @@
 // between, so that what a device does is left out, but for devices that run work on that thread; on `cuda` and `hip`
 // beside what the vendor's library takes for the same launches, and for a graph of them. Then latencies: a submission
 // and the wait for it.
+#include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -218,10 +219,16 @@ static void measure_submissions(void) {
 // The vendor's library alone
 //===----------------------------------------------------------------------------------------------------------------===
 
+// HIP's other way to launch a module's kernel: sizes are work-items', events and flags are optional.
+typedef int (*launch_extended_fn_t)(void* function, uint32_t size_x, uint32_t size_y, uint32_t size_z, uint32_t block_x,
+                                    uint32_t block_y, uint32_t block_z, size_t memory, void* stream, void** parameters,
+                                    void** extra, void* begin, void* end, uint32_t flags);
+
 typedef struct vendor_t {
   const stream_api_t* api;
   stream_context_t context;
   void *stream, *module, *function, *captured, *graph;
+  launch_extended_fn_t launch_extended;  // NULL: none
 } vendor_t;
 
 static void launch_all(void* user_data) {
@@ -231,14 +238,39 @@ static void launch_all(void* user_data) {
   }
 }
 
-static void launch_graph(void* user_data) {
-  const vendor_t* v = (const vendor_t*)user_data;
-  IREE_CHECK_OK(STREAM_CALL(v->api, graph_launch, v->graph, v->stream));
-}
-
 static void wait_for_stream(void* user_data) {
   const vendor_t* v = (const vendor_t*)user_data;
   IREE_CHECK_OK(STREAM_CALL(v->api, stream_synchronize, v->stream));
+}
+
+static void launch_all_extended(void* user_data) {
+  const vendor_t* v = (const vendor_t*)user_data;
+  for (int i = 0; i < STEPS; ++i) {
+    IREE_CHECK_OK(stream_api_check(
+        v->api, v->launch_extended(v->function, 1, 1, 1, 1, 1, 1, 0, v->stream, NULL, NULL, NULL, NULL, 0),
+        "hipExtModuleLaunchKernel"));
+  }
+}
+
+// It is C++ in some versions.
+static void measure_extended(vendor_t* v) {
+  void* library = dlopen(v->api->path, RTLD_NOW | RTLD_NOLOAD);
+  static const char* const names[] = {
+      "hipExtModuleLaunchKernel",
+      "_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_tjjjjjjmP12ihipStream_tPPvS4_P11ihipEvent_tS6_j"};
+  for (size_t i = 0; i < IREE_ARRAYSIZE(names) && library && !v->launch_extended; ++i) {
+    *(void**)&v->launch_extended = dlsym(library, names[i]);
+  }
+  if (v->launch_extended) {
+    measure_subject("the same, hipExtModuleLaunchKernel:", &(subject_t){launch_all_extended, wait_for_stream, v},
+                    STEPS);
+  }
+  if (library) dlclose(library);
+}
+
+static void launch_graph(void* user_data) {
+  const vendor_t* v = (const vendor_t*)user_data;
+  IREE_CHECK_OK(STREAM_CALL(v->api, graph_launch, v->graph, v->stream));
 }
 
 static void measure_graph(vendor_t* v) {
@@ -270,6 +302,7 @@ static void measure_vendor(bool is_cuda) {
   IREE_CHECK_OK(STREAM_CALL(v.api, module_load, &v.module, kernels->const_buffer.data, 0, NULL, NULL));
   IREE_CHECK_OK(STREAM_CALL(v.api, module_function, &v.function, v.module, "empty"));
   measure_subject("the library, 60 empty launches:", &(subject_t){launch_all, wait_for_stream, &v}, STEPS);
+  if (!is_cuda) measure_extended(&v);
   measure_graph(&v);
   v.api->stream_destroy(v.stream);
   v.api->module_unload(v.module);
