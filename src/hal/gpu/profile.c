@@ -51,7 +51,7 @@ void gpu_profile_watch(gpu_operation_t* op, const gpu_operation_t* source) {
           {
               .id = op->work.profile_id,
               .command_buffer = op->work.profile_id ? (iree_hal_command_buffer_t*)op->resources[0] : NULL,
-              .command_count = op->work.count,
+              .command_count = op->batch ? 0 : op->work.count,  // collectives are none of these
               .describe = describe,
               .commands = op->work.commands,
           },
