@@ -66,30 +66,39 @@ static void discourage(own_t* a, ir_value_t* kept) {
   a->scores = graph_select(n->b, kept, a->scores, add(a, a->scores, filter));
 }
 
+// Lengths [batch], or ends and starts [2 batch].
+static bool apply_lengths(own_t* a, ir_value_t* mask) {
+  static const int64_t along = 0;
+  onnx_node_t* n = a->n;
+  onnx_dim_t count = onnx_dim(n, mask, 0), batch = onnx_dim(n, a->scores, 0), twice = onnx_dim_add(n, batch, batch);
+  ir_value_t *key = coordinate(a, 3), *kept;
+  bool plain = onnx_dim_agrees(count, batch);
+  onnx_dim_t once = onnx_dim_test(n, SCALAR_eq, count, batch), fits = onnx_dim_test(n, SCALAR_eq, count, twice);
+  if (!plain && !onnx_require(n, onnx_flag_or(n, once, fits), "the mask does not fit")) return false;
+  if (plain) {
+    kept = graph_binary(n->b, SCALAR_lt, key, onnx_broadcast_as(n, mask, key, &along));
+  } else {  // where there are no starts, zeros follow
+    ir_value_t* zeros = onnx_broadcast_to(n, graph_scalar_constant(n->b, mask->type->element, 0), 1, &batch);
+    ir_value_t* both = graph_concat(n->b, (ir_value_t*[]){mask, zeros}, 2, 0);
+    ir_value_t* end = onnx_prefix(n, both, 0, batch);
+    ir_value_t* start = onnx_span(n, both, 0, (onnx_range_t){batch, batch, onnx_dim_of(1)});
+    kept = graph_binary(n->b, SCALAR_lt, key, onnx_broadcast_as(n, end, key, &along));
+    ir_value_t* begun = graph_binary(n->b, SCALAR_ge, key, onnx_broadcast_as(n, start, key, &along));
+    kept = graph_binary(n->b, SCALAR_and, kept, begun);
+  }
+  discourage(a, kept);
+  return true;
+}
+
 // Lengths [batch], ends and starts [2 batch], or flags [batch, keys] or [batch, queries, keys] of what counts.
 static bool apply_mask(own_t* a, uint32_t i) {
-  static const int64_t batch = 0, plane[] = {0, 3}, cube[] = {0, 2, 3};
+  static const int64_t plane[] = {0, 3}, cube[] = {0, 2, 3};
   onnx_node_t* n = a->n;
   if (!onnx_has(n, i)) return true;
   if (!onnx_is_int(n->in[i])) return onnx_error(n, "the mask must hold integers");
   ir_value_t* mask = onnx_cast(n, n->in[i], onnx_si64(n->ctx)).v;
   int32_t rank = mask->type->rank;
-  int64_t batches = a->scores->type->dims[0], count = rank == 1 ? mask->type->dims[0] : 0;
-  if (rank == 1 && (count == batches || count == IR_DYNAMIC || batches == IR_DYNAMIC)) {
-    ir_value_t* key = coordinate(a, 3);
-    discourage(a, graph_binary(n->b, SCALAR_lt, key, onnx_broadcast_as(n, mask, key, &batch)));
-    return true;
-  }
-  if (rank == 1 && count == 2 * batches) {
-    static const int64_t zero = 0, one = 1;
-    ir_value_t* end = graph_slice(n->b, mask, &zero, &batches, &one);
-    ir_value_t* start = graph_slice(n->b, mask, &batches, &batches, &one);
-    ir_value_t* key = coordinate(a, 3);
-    ir_value_t* kept = graph_binary(n->b, SCALAR_lt, key, onnx_broadcast_as(n, end, key, &batch));
-    ir_value_t* begun = graph_binary(n->b, SCALAR_ge, key, onnx_broadcast_as(n, start, key, &batch));
-    discourage(a, graph_binary(n->b, SCALAR_and, kept, begun));
-    return true;
-  }
+  if (rank == 1) return apply_lengths(a, mask);
   if (rank != 2 && rank != 3) return onnx_unsupported(n, "this form of mask is not supported");
   const int64_t* at = rank == 2 ? plane : cube;
   for (int32_t d = 0; d < rank; ++d) {

@@ -308,6 +308,14 @@ static ir_value_t* block_parameter(onnx_node_t* n, const blocks_t* w, uint32_t i
   return onnx_cast(n, onnx_value(onnx_reshape(n, x.v, 2, dims), x.element), element).v;
 }
 
+// One of each row's parameters [rows, blocks] for each column: that of its block, or of the one that input 4 says.
+static ir_value_t* by_column(onnx_node_t* n, const blocks_t* w, ir_value_t* parameters) {
+  onnx_dim_t columns = onnx_dim_of(w->columns);
+  if (!onnx_has(n, 4)) return repeat_blocks(n, parameters, 1, w->block, columns);
+  ir_value_t* order = onnx_prefix(n, onnx_cast(n, n->in[4], onnx_si64(n->ctx)).v, 0, columns);
+  return graph_take(n->b, parameters, order, 1, false);
+}
+
 // y = a (w - zero_point) scale + bias, w: [rows, columns] with a scale and zero point for each block of columns.
 bool onnx_lower_matmul_nbits(onnx_node_t* n) {
   blocks_t w = {onnx_int(n, "bits", 4), onnx_int(n, "block_size", 0), onnx_int(n, "N", 0), onnx_int(n, "K", 0)};
@@ -318,7 +326,10 @@ bool onnx_lower_matmul_nbits(onnx_node_t* n) {
   if (!known) return onnx_unsupported(n, "bits = %lld is none of 2, 4, 8", (long long)w.bits);
   if (w.block < 8 || w.block > 1 << 20 || w.rows < 1 || w.columns < 1 || w.rows > INT32_MAX || w.columns > INT32_MAX)
     return onnx_error(n, "block_size, N or K is out of range");
-  if (onnx_has(n, 4)) return onnx_unsupported(n, "an order of the groups (g_idx) is not supported");
+  if (onnx_has(n, 4) && (!onnx_is_int(n->in[4]) || onnx_rank(n->in[4]) != 1))
+    return onnx_error(n, "the order of the groups must be a vector of integers");
+  if (onnx_has(n, 4) && onnx_dim_size(n->in[4], 0) != IR_DYNAMIC && onnx_dim_size(n->in[4], 0) < w.columns)
+    return onnx_error(n, "the order of the groups is shorter than K");
   int64_t blocks = (w.columns + w.block - 1) / w.block, bytes = w.block * w.bits / 8;
   int64_t given = ir_type_count(n->in[1].v->type);
   if ((given != IR_DYNAMIC && given != w.rows * blocks * bytes) || n->in[1].element->width != 8)
@@ -330,8 +341,8 @@ bool onnx_lower_matmul_nbits(onnx_node_t* n) {
   ir_value_t* zero = graph_splat_like(n->b, scale, (double)(1 << (w.bits - 1)));
   if (onnx_has(n, 3) && !(zero = block_parameter(n, &w, 3, element))) return false;
   weights = graph_cast(n->b, weights, element, false);
-  weights = graph_binary(n->b, SCALAR_sub, weights, repeat_blocks(n, zero, 1, w.block, columns));
-  weights = graph_binary(n->b, SCALAR_mul, weights, repeat_blocks(n, scale, 1, w.block, columns));
+  weights = graph_binary(n->b, SCALAR_sub, weights, by_column(n, &w, zero));
+  weights = graph_binary(n->b, SCALAR_mul, weights, by_column(n, &w, scale));
   static const int64_t perm[] = {1, 0};
   weights = graph_transpose(n->b, weights, perm);
   ir_value_t* y = onnx_matmul(n, n->in[0].v, weights, (graph_contract_t){0}, n->in[0].v->type->element);

@@ -11,6 +11,7 @@
 #include "import/import.h"
 #include "import/lowering_size.h"
 #include "import/onnx/holder.h"
+#include "import/onnx/numbers.h"
 #include "import/onnx/onnx.h"
 #include "import/onnx/strings.h"
 
@@ -330,13 +331,24 @@ static bool add_argument(onnx_node_t* n, ir_block_t* entry, const ir_type_t* typ
   return true;
 }
 
+// The type of an argument. Where the model gives it no shape, what is done with it may tell its rank.
+static const ir_type_t* ranked_type(onnx_node_t* n, const ir_value_t* argument) {
+  const ir_type_t* type = argument->type;
+  int64_t dims[ONNX_MAX_RANK];
+  if (type->kind != IR_TYPE_VTENSOR || !type->element || type->rank >= 0) return type;
+  int32_t rank = onnx_rank_of_uses(n, argument).rank;
+  for (int32_t i = 0; i < rank && i < ONNX_MAX_RANK; ++i) dims[i] = IR_DYNAMIC;
+  return rank >= 0 && rank <= ONNX_MAX_RANK ? ir_type_vtensor(n->ctx, type->element, rank, dims) : type;
+}
+
 static bool lower_arguments(onnx_lowering_t* l, ir_op_t* func, ir_block_t* body, ir_block_t* entry,
                             onnx_value_t* args) {
   onnx_node_t n = func_node(l, func);
   for (uint32_t i = 0; i < body->arg_count; ++i) {
-    if (add_argument(&n, entry, body->args[i]->type, &args[i])) continue;
+    if (add_argument(&n, entry, ranked_type(&n, body->args[i]), &args[i])) continue;
     return ir_op_error(l->ctx, func,
-                       "argument %u has type %s; tensors of known rank, sequences and optionals of them are supported",
+                       "argument %u has type %s; tensors of known rank, sequences and optionals of them are supported: "
+                       "the model must declare its shape",
                        i, ir_type_str(l->ctx, body->args[i]->type));
   }
   return true;

@@ -112,12 +112,19 @@ static ir_value_t* swap_last(onnx_node_t* n, ir_value_t* x) {
   return graph_transpose(n->b, x, perm);
 }
 
+// [rows, batch..., columns] as [batch..., rows, columns].
+static ir_value_t* batch_first(onnx_node_t* n, ir_value_t* x) {
+  int64_t perm[ONNX_MAX_RANK];
+  int32_t rank = x->type->rank;
+  for (int32_t i = 0; i < rank; ++i) perm[i] = i < rank - 2 ? i + 1 : i == rank - 2 ? 0 : i;
+  return graph_transpose(n->b, x, perm);
+}
+
 bool onnx_lower_fused_matmul(onnx_node_t* n) {
   ir_value_t *a = n->in[0].v, *b = n->in[1].v;
   if (!onnx_check_same_element(n, 0, 1) || !onnx_check_float(n, 0)) return false;
-  if (onnx_int(n, "transBatchA", 0) || onnx_int(n, "transBatchB", 0)) {
-    return onnx_unsupported(n, "transBatchA and transBatchB are not supported");
-  }
+  if (onnx_int(n, "transBatchA", 0) && a->type->rank > 2) a = batch_first(n, a);
+  if (onnx_int(n, "transBatchB", 0) && b->type->rank > 2) b = batch_first(n, b);
   if (onnx_int(n, "transA", 0) && a->type->rank > 1) a = swap_last(n, a);
   if (onnx_int(n, "transB", 0) && b->type->rank > 1) b = swap_last(n, b);
   ir_value_t* y = onnx_matmul(n, a, b, (graph_contract_t){0}, a->type->element);

@@ -49,9 +49,23 @@ static bool batch_statistics(onnx_node_t* n, ir_value_t* x, ir_value_t** v) {
 }
 
 // Scale and bias become one multiplication and one addition, so that only vectors are left to compute.
+// Before opset 9, with statistics of each place in place of each channel: [c, d...] of [n, c, d...].
+static bool batch_norm_of_places(onnx_node_t* n) {
+  onnx_value_t x = n->in[0];
+  ir_value_t* v[5] = {x.v};
+  for (uint32_t i = 1; i < 5; ++i) {
+    if (!onnx_check_float(n, i) || !onnx_check_rank(n, i, onnx_rank(x) - 1, onnx_rank(x) - 1)) return false;
+    v[i] = onnx_broadcast_onto(n, onnx_cast(n, n->in[i], x.element).v, x.v);
+    if (!v[i]) return false;
+  }
+  ir_value_t* scale = mul(n, v[1], inverse_root(n, v[4], onnx_float(n, "epsilon", 1e-5f)));
+  return onnx_return(n, graph_binary(n->b, SCALAR_add, mul(n, sub(n, x.v, v[3]), scale), v[2]), x.element);
+}
+
 bool onnx_lower_batch_norm(onnx_node_t* n) {
   onnx_value_t x = n->in[0];
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, ONNX_MAX_RANK)) return false;
+  if (!onnx_int(n, "spatial", 1)) return batch_norm_of_places(n);
   ir_value_t* v[5];
   int64_t channels = onnx_dim_size(x, 1);
   for (uint32_t i = 1; i < 5; ++i) {

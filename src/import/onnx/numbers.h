@@ -70,6 +70,7 @@ typedef struct onnx_asked_t {
   bool matters;
 } onnx_asked_t;
 onnx_asked_t onnx_asked_rank(onnx_node_t* n, uint32_t i);
+onnx_asked_t onnx_rank_of_uses(onnx_node_t* n, const ir_value_t* v);  // of the program
 // The one or the other, -1 for neither.
 int32_t onnx_result_rank(onnx_node_t* n, uint32_t i);
 

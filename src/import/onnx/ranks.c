@@ -141,11 +141,15 @@ static void look(search_t* s, const ir_value_t* v) {
   IR_FOR_USES(use, v) look_at_use(s, use);
 }
 
-onnx_asked_t onnx_asked_rank(onnx_node_t* n, uint32_t i) {
+onnx_asked_t onnx_rank_of_uses(onnx_node_t* n, const ir_value_t* v) {
   search_t s = {.n = n, .found = {.rank = -1}};
-  if (n->lowering->inferring) return s.found.matters = true, s.found;  // what follows is not there yet
-  look(&s, &n->lowering->source->results[i]);
+  look(&s, v);
   return s.found;
+}
+
+onnx_asked_t onnx_asked_rank(onnx_node_t* n, uint32_t i) {
+  if (n->lowering->inferring) return (onnx_asked_t){.rank = -1, .matters = true};  // what follows is not there yet
+  return onnx_rank_of_uses(n, &n->lowering->source->results[i]);
 }
 
 int32_t onnx_result_rank(onnx_node_t* n, uint32_t i) {

@@ -191,12 +191,6 @@ static bool upgrade_scan(upgrade_t* u) {
   return true;
 }
 
-static bool upgrade_batch_norm_spatial(upgrade_t* u) {
-  if (!get_int(u, "spatial", 1)) return fail(u, "spatial = 0 is not supported");
-  drop_attr(u, "spatial");
-  return true;
-}
-
 // With `broadcast` and `axis`, the dims of B start at that dim of A: B gets dims of size 1 behind.
 static bool upgrade_broadcast(upgrade_t* u) {
   const ir_attr_t* axis = get_attr(u, "axis");

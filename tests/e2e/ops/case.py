@@ -48,6 +48,13 @@ class Sparse(Constant):
                                  indices=numpy_helper.from_array(self.indices, f"{name}_places"))
 
 
+class Shapeless:
+    """Another operand, of which the model has the type only."""
+
+    def __init__(self, operand):
+        self.array = operand.array
+
+
 class Given:
     """An input of known values."""
 
@@ -219,7 +226,8 @@ def opened(subject, sizes, constants):
     for i, operand in enumerate(operands):
         constant = isinstance(operand, Constant)
         array = operand.value if constant else None if operand is None else next(arrays)
-        if array is None or isinstance(operand, Sparse) or (constant and not constants):
+        kept = isinstance(operand, (Sparse, Shapeless)) or (constant and not constants)
+        if array is None or kept:
             subject.operands.append(operand)
             continue
         known = getattr(operand, "shape", None) or array.shape
@@ -256,6 +264,7 @@ def model_of(case, arrays, results=None):
             array = arrays[name]
             kind = helper.np_dtype_to_tensor_dtype(array.dtype)
             shape = getattr(operand, "shape", None) or array.shape
+            shape = None if isinstance(operand, Shapeless) else shape
             inputs.append(helper.make_tensor_value_info(name, kind, shape))
     outputs = []
     for i in range(case.results):

@@ -55,6 +55,10 @@ own("GatherBlockQuantized", "", weights(20, 32, dtype=U8), const([[3, 0, -1]], n
 own("GatherBlockQuantized", "zeros", weights(20, 32, dtype=U8), const([5, 19], np.int64), weights(20, 2),
     weights(20, 2, dtype=U8), block_size=16, bits=8, gather_axis=0, quantize_axis=1)
 own("FusedMatMul", "", f32(2, 3, 4), f32(2, 5, 4), alpha=0.5, transB=1)
+own("FusedMatMul", "batches", f32(3, 2, 4), f32(5, 2, 4), transBatchA=1, transBatchB=1, transB=1)
+own("FusedMatMul", "batches-rows", f32(4, 2, 6, 3), f32(2, 6, 4, 5), transBatchA=1, transA=1)
+own("MatMulNBits", "order", f32(3, 64), weights(9, 4, 8, dtype=U8), weights(9, 4), None,
+    const(np.random.default_rng(5).integers(0, 4, 64), np.int32), K=64, N=9, bits=4, block_size=16, tolerance=1e-3)
 own("Gelu", "", f32(4, 9))
 own("BiasGelu", "", f32(4, 9), f32(9))
 own("FastGelu", "", f32(4, 9), f32(9))
@@ -66,6 +70,9 @@ own("Attention", "", f32(2, 5, 12), weights(12, 96), weights(96), num_heads=4)
 own("Attention", "causal-past", f32(2, 5, 12), weights(12, 96), weights(96), None, f32(2, 2, 4, 3, 8), num_heads=4,
     unidirectional=1, results=2)
 own("Attention", "lengths", f32(2, 5, 12), weights(12, 96), weights(96), const([3, 5], np.int32), num_heads=4)
+LENGTHS = [[3, 5], [5, 1], [4, 5, 1, 0]]
+own("Attention", "lengths-open", f32(2, 5, 12), weights(12, 96), weights(96), chosen("mask", np.int32, ("m",)), num_heads=4,
+    sizes=[{"m": len(mask), "mask": mask} for mask in LENGTHS])
 own("Attention", "flags", f32(2, 5, 12), weights(12, 96), weights(96), const([[1, 1, 0, 1, 1], [1, 0, 0, 0, 1]], np.int32),
     None, f32(1, 4, 5, 5), num_heads=4, scale=0.3)
 own("Attention", "sizes", f32(2, 5, 12), weights(12, 80), weights(80), num_heads=4, qkv_hidden_sizes=[32, 32, 16])

@@ -5,7 +5,7 @@ import ast
 import numpy as np
 from onnx import helper, numpy_helper
 
-from case import Random, bools, f32, given, graph_case, i64, weights
+from case import Random, Shapeless, bools, f32, given, graph_case, i64, weights
 
 
 def literal(text):
@@ -472,3 +472,8 @@ all = Reshape w [-1]
 sum = ReduceSum v keepdims=0
 y0 = Add all sum
 """, f32("a", "b"), sizes=[{"a": 2, "b": 1}, {"a": 1, "b": 1}, {"a": 3, "b": 2}])
+# An input of no declared shape: the convolution has weights of four dimensions.
+exported("input-open", """
+a = Relu x0
+y0 = Conv a x1
+""", Shapeless(f32(1, 3, 5, "w")), weights(4, 3, 2, 2), sizes=[{"w": 5}, {"w": 2}])

@@ -19,6 +19,8 @@ case("LayerNormalization", "large-mean", f32(3, 64, low=1000, high=1002), weight
 case("BatchNormalization", "", f32(2, 3, 4, 4), weights(3), weights(3), weights(3), positive(3))
 case("BatchNormalization", "constant", f32(2, 3, 4, 4), weights(3), weights(3), weights(3), const([0.5, 1.0, 2.0]),
      epsilon=1e-3)
+case("BatchNormalization", "places", f32(2, 3, 4), weights(3, 4), weights(3, 4), weights(3, 4), positive(3, 4), spatial=0,
+     opset=8)
 case("BatchNormalization", "rank2", f32(4, 3), weights(3), weights(3), weights(3), const([0.5, 1.0, 2.0]))
 case("BatchNormalization", "rank3", f32(2, 3, 7), weights(3), weights(3), weights(3), const([0.5, 1.0, 2.0]))
 case("InstanceNormalization", "", f32(2, 3, 5, 5), weights(3), weights(3))

@@ -119,6 +119,9 @@ QKV = f32(1, 2, 3, 4), f32(1, 2, "t", 4), f32(1, 2, "t", 4)
 dynamic("Attention", "short-mask", *QKV, f32(3, "m"), opset=24, reference=True, tolerance=1e-4, sizes=SHORT)
 dynamic("Attention", "short-flags", *QKV, bools(2, 3, "m"), opset=24, is_causal=1, reference=True, tolerance=1e-4,
         sizes=SHORT[:3])
+dynamic("Attention", "short-cache", f32(2, 2, 1, 4), f32(2, 2, "t", 4), f32(2, 2, "t", 4), f32(1, "m"), None, None,
+        chosen("valid", np.int64, (2,)), opset=24, is_causal=1, reference=True, tolerance=1e-4,
+        sizes=[{"t": 8, "m": 5, "valid": [5, 3]}, {"t": 6, "m": 6, "valid": [6, 1]}])
 
 LETTERS = "abcdefghijklmnopqrst"
 dynamic("Einsum", "many", *[f32("n") for _ in LETTERS], equation=",".join("i" * len(LETTERS)) + "->i", sizes=[{"n": 3}])
