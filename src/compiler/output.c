@@ -98,6 +98,13 @@ static uint32_t write_executable(run_t* r, const module_place_t* place, const ch
   return executable;
 }
 
+static bool uses_tiles(const program_t* p) {
+  bool any = false;
+  for (uint32_t i = 0; i < p->executable.entry_count; ++i) any |= p->executable.entries[i].uses_tiles;
+  for (uint32_t i = 0; i < p->objects.count; ++i) any |= p->objects.items[i].executable.entries[0].uses_tiles;
+  return any;
+}
+
 static host_program_t add_executables(run_t* r, module_writer_t* writer, uint32_t index) {
   const target_t* t = &r->options->targets[index];
   const program_t* p = &r->programs[index];
@@ -105,6 +112,7 @@ static host_program_t add_executables(run_t* r, module_writer_t* writer, uint32_
   arena_t* arena = ir_context_arena(r->ctx);
   char* description = arena_printf(arena, "%s, cpu %s", t->triple, t->cpu);
   const char* needs = t->backend != TARGET_LLVM_CPU && run_shares_format(r, index) ? t->cpu : t->needs;
+  if (uses_tiles(p)) needs = arena_printf(arena, "%s,%s", needs, t->tile_needs);
   module_place_t place = {writer, t, 0};
   place.number = module_writer_target(
       writer, &(module_target_desc_t){.backend = iree_make_cstring_view(target_backend_name(t->backend)),

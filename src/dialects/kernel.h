@@ -16,6 +16,9 @@ enum {
   KERNEL_END_
 };
 
+// A tile: what load_tile gives.
+enum { KERNEL_TILE_ROWS = 16, KERNEL_TILE_ROW_BYTES = 64 };
+
 extern const ir_dialect_t kernel_dialect;
 void kernel_register(ir_context_t* ctx);
 
@@ -56,6 +59,9 @@ ir_op_t* kernel_store_masked(ir_builder_t* b, ir_value_t* value, ir_value_t* mem
                              ir_value_t* mask);
 ir_value_t* kernel_gather(ir_builder_t* b, ir_value_t* memory, ir_value_t* offsets, ir_value_t* mask,
                           ir_value_t* other);  // mask and other may be NULL
+ir_value_t* kernel_load_tile(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, ir_value_t* stride);
+ir_op_t* kernel_store_tile(ir_builder_t* b, ir_value_t* tile, ir_value_t* memory, ir_value_t* offset,
+                           ir_value_t* stride);
 ir_value_t* kernel_alloc(ir_builder_t* b, const ir_type_t* element, int64_t count, ir_space_t space);
 ir_value_t* kernel_id(ir_builder_t* b, uint32_t code, int64_t axis);  // KERNEL_WORKGROUP_ID, ...
 

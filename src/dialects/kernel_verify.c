@@ -481,7 +481,7 @@ static bool verify_nothing(ir_context_t* ctx, ir_op_t* op) {
 static bool check_subgroup(ir_context_t* ctx, const ir_op_t* op, int64_t size) {
   const ir_op_t* func = function_of(op);
   int64_t has = func ? ir_op_int(func, "subgroup_size", 0) : size;
-  if (has && (!size || has == size)) return true;
+  if ((has && (!size || has == size)) || (size == 1 && !has)) return true;
   if (!size) return ir_op_error(ctx, op, "needs a function with subgroup_size");
   return ir_op_error(ctx, op, "needs subgroup_size = %lld", (long long)size);
 }
@@ -531,6 +531,22 @@ static bool verify_load_matrix(ir_context_t* ctx, ir_op_t* op) {
     return type_error(ctx, op, "gives 4 bytes of each matrix", result_type(op));
   }
   return check_subgroup(ctx, op, 32);
+}
+
+static bool is_tile(const ir_type_t* type) {
+  return is_value_type(type) && lanes_of(type) * ir_type_bytes(ir_type_scalar(type)) ==
+                                    KERNEL_TILE_ROWS * KERNEL_TILE_ROW_BYTES;
+}
+
+static bool verify_tile(ir_context_t* ctx, ir_op_t* op) {
+  bool stores = ir_is(op, KERNEL_STORE_TILE);
+  const ir_type_t* tile = stores ? operand_type(op, 0) : result_type(op);
+  ir_value_t* memory = ir_operand(op, stores ? 1 : 0);
+  if (!check_memory(ctx, op, memory) || (stores && !check_writable(ctx, op, memory))) return false;
+  if (!is_tile(tile) || ir_type_scalar(tile) != memory->type->element) {
+    return type_error(ctx, op, "moves 1024 bytes, of elements of the memory", tile);
+  }
+  return check_index(ctx, op, stores ? 2 : 1) && check_index(ctx, op, stores ? 3 : 2);
 }
 
 static bool verify_async_copy(ir_context_t* ctx, ir_op_t* op) {
@@ -585,6 +601,8 @@ static const ir_verify_fn_t verifiers[] = {
     [KERNEL_SUBGROUP_SHUFFLE - KERNEL_FUNC] = verify_subgroup_shuffle,
     [KERNEL_MMA - KERNEL_FUNC] = verify_mma,
     [KERNEL_LOAD_MATRIX - KERNEL_FUNC] = verify_load_matrix,
+    [KERNEL_LOAD_TILE - KERNEL_FUNC] = verify_tile,
+    [KERNEL_STORE_TILE - KERNEL_FUNC] = verify_tile,
     [KERNEL_ASYNC_COPY - KERNEL_FUNC] = verify_async_copy,
     [KERNEL_ASYNC_COMMIT - KERNEL_FUNC] = verify_nothing,
     [KERNEL_ASYNC_WAIT - KERNEL_FUNC] = verify_async_wait,

@@ -29,4 +29,12 @@ const mma_row_t* mma_find(const char* instruction) {
 
 const mma_row_t* mma_at(uint32_t index) { return index < ROW_COUNT ? &rows[index] : NULL; }
 uint32_t mma_index(const mma_row_t* row) { return (uint32_t)(row - rows); }
-const char* mma_element(const char* type) { return strcmp(type, "tf32") == 0 ? "f32" : type; }
+
+const char* mma_element(const char* type) {
+  bool bytes = strcmp(type, "u8") == 0 || strcmp(type, "u8i8") == 0 || strcmp(type, "i8u8") == 0;
+  return bytes ? "i8" : strcmp(type, "tf32") == 0 ? "f32" : type;
+}
+
+bool mma_is_unsigned(const mma_row_t* row, int operand) {
+  return strcmp(row->a_type, "u8") == 0 || strcmp(row->a_type, operand == 0 ? "u8i8" : "i8u8") == 0;
+}

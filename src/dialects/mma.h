@@ -2,6 +2,7 @@
 #ifndef IREE_C_DIALECTS_MMA_H_
 #define IREE_C_DIALECTS_MMA_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct mma_position_t {
@@ -25,7 +26,9 @@ const mma_row_t* mma_find(const char* instruction);
 // Row by number in the order of mma.def; NULL past the end.
 const mma_row_t* mma_at(uint32_t index);
 uint32_t mma_index(const mma_row_t* row);
-// Type of a fragment's elements: a_type, but f32 for tf32.
+// Type of a fragment's elements: a_type, but f32 for tf32 and i8 for all bytes.
 const char* mma_element(const char* type);
+// Whether the bytes of A (operand 0) or B (1) are unsigned.
+bool mma_is_unsigned(const mma_row_t* row, int operand);
 
 #endif  // IREE_C_DIALECTS_MMA_H_

@@ -7,6 +7,7 @@
 #include "passes/fusion.h"
 
 static const strategy_t strategies[] = {
+    {"tiles", DEVICE_CPU, strategy_tiles_matches, strategy_tiles_build},
     {"contract", DEVICE_CPU, strategy_contract_matches, strategy_contract_build},
     {"conv", DEVICE_CPU, strategy_conv_matches, strategy_conv_build},
     {"rows", DEVICE_CPU, strategy_rows_matches, strategy_rows_build},

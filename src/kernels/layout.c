@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernels/layout_conv.h"
+#include "kernels/layout_tiles.h"
 #include "passes/constant_move.h"
 #include "passes/fusion.h"
 
@@ -106,6 +107,16 @@ static void bind_constant(layouts_t* l, ir_op_t* dispatch, uint32_t operand, con
   if (!old->uses) ir_op_erase(old->def);
 }
 
+// For tile registers.
+static void tile_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op, const layout_tiles_t* tiles) {
+  ir_value_t* arg = ir_operand(op, 1);
+  const ir_type_t* plain = arg->type;
+  bind_constant(l, dispatch, arg->index, layout_tiles_pack(l->ctx, tiles));
+  arg->type = ir_operand(dispatch, arg->index)->type;
+  ir_builder_t b = {.ctx = l->ctx, .block = op->parent, .before = op, .loc = op->loc};
+  ir_op_set_operand(op, 1, layout_tiles_unpack(&b, arg, plain));
+}
+
 // [K, N] -> panels [N / p, K, p], so that a kernel reads its columns of every k in one line.
 static void pack_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   const ir_attr_t* constant;
@@ -114,6 +125,12 @@ static void pack_contract(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   int64_t reduced;
   graph_attr_one(op, GRAPH_ATTR_rhs_contract, &reduced);
   if (reduced != 0) return;
+  const ir_type_t* lhs = ir_operand(op, 0)->type;
+  layout_tiles_t tiles = {op, constant, lhs->dims[0]};
+  if (lhs->rank == 2 && layout_tiles_wants(l->device, &tiles)) {
+    tile_contract(l, dispatch, op, &tiles);
+    return;
+  }
   int64_t panel = layout_panel(l->device, arg->type->element, arg->type->dims[1]);
   static const int64_t swap[] = {1, 0, 2};
   const ir_type_t* plain = arg->type;

@@ -12,7 +12,10 @@
 
 #include "kernels/conv_plan.h"
 #include "kernels/layout.h"
+#include "kernels/layout_tiles.h"
 #include "passes/constant_move.h"
+
+enum { LEAST_TILED = 16 };  // channels of an input whose rows are worth copying
 
 typedef struct convs_t {
   ir_context_t* ctx;
@@ -231,6 +234,40 @@ static ir_value_t* packed_weights(convs_t* v, ir_value_t* weights, const packing
   return helper_end(&h);
 }
 
+// Bytes for tile registers: a contraction of pixels by what all of their taps read, [kernel.., i] x [o].
+static bool tile_weights(convs_t* v) {
+  ir_value_t* weights = ir_operand(v->op, 1);
+  const ir_type_t* w = weights->type;
+  int64_t perm[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK], pixels = pixel_count(v), images = IR_DYNAMIC;
+  if (!wants_words(v) || !in_words(v) || v->c.groups != 1) return false;
+  if (w->dims[axis_of(v->c.w_layout, 'i')] < LEAST_TILED) return false;
+  char* letters = arena_copy(ir_context_arena(v->ctx), "0123456789", (size_t)w->rank + 1);
+  memcpy(letters + w->rank - 2, "io", 3);
+  int64_t plain[] = {1, w->dims[axis_of(v->c.w_layout, 'o')]};
+  for (int32_t i = 0; i < w->rank; ++i) {
+    perm[i] = axis_of(v->c.w_layout, letters[i]);
+    dims[i] = w->dims[perm[i]];
+    if (i + 1 < w->rank) plain[0] *= dims[i];
+    if (i + 2 < w->rank && v->c.x_dilation[i] != 1) return false;
+  }
+  images = v->op->results[0].type->dims[axis_of(v->c.y_layout, 'n')];
+  layout_tiles_t tiles = {.op = v->op, .rows = images == IR_DYNAMIC || pixels == IR_DYNAMIC ? IR_DYNAMIC : images * pixels};
+  const ir_attr_t* constant = graph_constant_value(ir_operand(v->dispatch, weights->index));
+  tiles.weights = constant;
+  if (!is_identity(perm, w->rank)) tiles.weights = constant_transpose(v->ctx, constant, perm);
+  tiles.weights = constant_reshape(v->ctx, tiles.weights, ir_type_tensor(v->ctx, w->element, 2, plain));
+  if (!layout_tiles_wants(v->device, &tiles)) return false;
+  ir_builder_t b = ir_builder_before(v->ctx, v->dispatch);
+  ir_value_t* packed = graph_constant(&b, layout_tiles_pack(v->ctx, &tiles));
+  ir_op_set_operand(v->op, 1, NULL);
+  ir_value_t* arg = bind_argument(v, packed);
+  b = ir_builder_before(v->ctx, v->body->first);
+  ir_value_t* matrix = layout_tiles_unpack(&b, arg, tiles.weights->type);
+  ir_op_set_operand(v->op, 1, graph_reshape(&b, matrix, w->rank, dims, NULL));
+  ir_op_set_attr(v->ctx, v->op, "w_layout", ir_attr_cstring(v->ctx, letters));
+  return true;
+}
+
 static bool pack_weights(convs_t* v) {
   ir_value_t* weights = ir_operand(v->op, 1);
   int32_t rank = weights->type->rank;
@@ -325,5 +362,5 @@ void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t*
   v.c = graph_conv_read(op);
   prepare_input(&v);
   v.c = graph_conv_read(op);
-  pack_weights(&v);
+  if (!tile_weights(&v)) pack_weights(&v);
 }

@@ -39,6 +39,8 @@ bool strategy_map_matches(const dispatch_t* d);
 void strategy_map_build(dispatch_t* d);
 bool strategy_rows_matches(const dispatch_t* d);
 void strategy_rows_build(dispatch_t* d);
+bool strategy_tiles_matches(const dispatch_t* d);
+void strategy_tiles_build(dispatch_t* d);
 bool strategy_contract_matches(const dispatch_t* d);
 void strategy_contract_build(dispatch_t* d);
 bool strategy_conv_matches(const dispatch_t* d);

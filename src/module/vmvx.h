@@ -77,6 +77,8 @@ typedef enum {
 enum {
   VMVX_MAX_OPERANDS = 6,
   VMVX_MAX_LANES = 4096,
+  VMVX_TILE_ROWS = 16,  // of load_tile and store_tile
+  VMVX_TILE_ROW_BYTES = 64,
   VMVX_MAX_DEPTH = 64,
   VMVX_MAX_MEMORIES = 256,
   VMVX_MAX_LOCAL = 16 << 20

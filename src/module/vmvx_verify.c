@@ -149,6 +149,12 @@ static const char* check_threads(const vmvx_check_t* c, const vmvx_instr_t* inst
       if (memory->kind != VMVX_MEMORY_WORKGROUP || c->function->subgroup_size != 32) return "target";
       return out->lanes * bytes == 4 * count ? check_access(out, memory, reg(c, instr, 2), false) : "types";
     }
+    case VMVX_OP_load_tile:
+    case VMVX_OP_store_tile: {
+      const vmvx_register_t* tile = reg(c, instr, 0);
+      if (tile->lanes * tile->bytes != VMVX_TILE_ROWS * VMVX_TILE_ROW_BYTES || !is_index(reg(c, instr, 3))) return "types";
+      return check_access(tile, &c->function->memories[instr->x[1]], reg(c, instr, 2), false);
+    }
     case VMVX_OP_async_copy_some:
     case VMVX_OP_async_copy: {
       bool some = instr->op == VMVX_OP_async_copy_some;

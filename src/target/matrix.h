@@ -5,7 +5,7 @@
 #include "kernels/device.h"
 
 // gfx908, gfx90a, gfx942, gfx950, gfx9-4-generic (gfx942 without 8-bit floats); gfx11, gfx12, gfx1250; sm_70, sm_75,
-// sm_80, sm_89 and above, sm_90a
+// sm_80, sm_89 and above, sm_90a; x86-64 with tile registers, for bytes alone, for bf16 alone
 #define MATRIX_FAMILIES(FAMILY) \
   FAMILY(NONE)                  \
   FAMILY(MFMA1)                 \
@@ -20,7 +20,10 @@
   FAMILY(TURING)                \
   FAMILY(AMPERE)                \
   FAMILY(ADA)                   \
-  FAMILY(HOPPER)
+  FAMILY(HOPPER)                \
+  FAMILY(AMX)                   \
+  FAMILY(AMX_INT8)              \
+  FAMILY(AMX_BF16)
 typedef enum {
 #define FAMILY(name) MATRIX_##name,
   MATRIX_FAMILIES(FAMILY)

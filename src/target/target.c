@@ -88,6 +88,13 @@ bool target_resolve(const target_options_t* options, target_t* out, text_t* erro
   return resolvers[out->backend](options, out, error);
 }
 
+bool target_has_mma(const target_t* target, const char* instruction) {
+  for (int32_t i = 0; i < target->device.mma_count; ++i) {
+    if (strcmp(target->device.mma[i].instruction, instruction) == 0) return true;
+  }
+  return false;
+}
+
 bool target_runs_here(const target_t* target) {
   return target->backend == TARGET_LLVM_CPU && target->arch == TARGET_ARCH_X86 && resolve_x86_runs_here(target);
 }

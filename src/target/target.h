@@ -57,6 +57,7 @@ typedef struct target_t {
   char name[48];        // as the user wrote it: "mi300x", "host"
   char features[4096];  // LLVM's feature string
   char needs[512];      // llvm-cpu: of those, what the runtime can ask a processor for: "avx2,fma"
+  char tile_needs[64];  // and what only kernels with tile registers need: "amx-tile,amx-int8"
   char format[48];  // executable format: "embedded-elf-x86_64", "cuda-nvptx-fb", "rocm-hsaco-fb", "vmvx-bytecode-fb"
   bool is_hip_container;  // rocm: modules have its code in IREE's container
   device_info_t device;
@@ -64,6 +65,8 @@ typedef struct target_t {
 
 // False after `error` got one message that names the value and its nearest accepted spellings.
 bool target_resolve(const target_options_t* options, target_t* out, text_t* error);
+// Whether it has a matrix instruction (dialects/mma.def).
+bool target_has_mma(const target_t* target, const char* instruction);
 // Whether this process can call its code: a CPU target whose features this machine has.
 bool target_runs_here(const target_t* target);
 // Names accepted as `cpu` for a backend, for help texts and tests: NULL past the end.
@@ -79,6 +82,7 @@ typedef struct target_entry_t {
   uint32_t constant_count;  // 32-bit words
   uint32_t binding_count;
   uint32_t workgroup_memory_bytes;  // CPU: what local_memory must hold
+  bool uses_tiles;                  // x86-64: needs target_t.tile_needs
   uint32_t dynamic_memory_bytes;    // CUDA: shared memory to ask for at launch (part of workgroup_memory_bytes)
 } target_entry_t;
 

@@ -232,6 +232,32 @@ static void matrix_loads(void** state) {
   }
 }
 
+// A square of words in the middle of rows, to the start of others; one row too many is outside.
+static void tiles_move(void** state) {
+  (void)state;
+  enum { ROWS = 16, LANES = 16, FROM = 24, TO = 20 };
+  for (int extra = 0; extra < 2; ++extra) {
+    fixture_t f;
+    fixture_begin(&f);
+    const ir_type_t* i32 = fixture_int(&f, 32);
+    fixture_kernel(&f, 1, i32, 2);
+    ir_builder_t* b = &f.b;
+    ir_value_t* first = kernel_index(b, extra ? FROM + 8 : 8);
+    ir_value_t* tile = kernel_load_tile(b, fixture_arg(&f, 0), first, kernel_index(b, FROM));
+    kernel_store_tile(b, tile, fixture_arg(&f, 1), kernel_index(b, 0), kernel_index(b, TO));
+    kernel_func_end(b);
+    int32_t in[ROWS * FROM], out[ROWS * TO] = {0};
+    for (int i = 0; i < ROWS * FROM; ++i) in[i] = i + 1;
+    kernel_binding_t bindings[] = {{in, sizeof(in), false}, {out, sizeof(out), true}};
+    assert_int_equal(fixture_run(&f, bindings, 2, 1), !extra);
+    if (extra) assert_true(f.counts[KERNEL_FAULT_BOUNDS] > 0);
+    for (int i = 0; i < ROWS * TO && !extra; ++i) {
+      assert_int_equal(out[i], i % TO < LANES ? in[i / TO * FROM + 8 + i % TO] : 0);
+    }
+    fixture_end(&f);
+  }
+}
+
 static void small_faults(void** state) {
   (void)state;
   static const kernel_fault_t faults[] = {KERNEL_FAULT_MISALIGNED, KERNEL_FAULT_UNINITIALISED, KERNEL_FAULT_LANE,
@@ -311,7 +337,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(add_vectors),  cmocka_unit_test(tree_sum),          cmocka_unit_test(races_between_workgroups),
       cmocka_unit_test(async_copies), cmocka_unit_test(copies_of_nothing), cmocka_unit_test(matrix_loads),
-      cmocka_unit_test(small_faults), cmocka_unit_test(shuffles),
+      cmocka_unit_test(tiles_move), cmocka_unit_test(small_faults), cmocka_unit_test(shuffles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

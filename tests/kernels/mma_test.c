@@ -52,6 +52,12 @@ static double number(const ir_type_t* type, const void* data, int i) {
   return type->kind == IR_TYPE_FLOAT ? value.f : (double)value.i;
 }
 
+// The same of an operand, whose bytes may be unsigned.
+static double factor(const mma_row_t* row, int operand, const ir_type_t* type, const void* data, int i) {
+  double value = number(type, data, i);
+  return value < 0 && mma_is_unsigned(row, operand) ? value + 256 : value;
+}
+
 static void fill_places(const mma_row_t* row, mma_layout_fn_t layout, int32_t lanes, int32_t columns, int32_t* out) {
   for (int32_t l = 0; l < row->subgroup; ++l) {
     for (int32_t i = 0; i < lanes; ++i) {
@@ -107,7 +113,9 @@ static void multiply(const mma_row_t* row) {
   for (int i = 0; i < row->m; ++i) {
     for (int j = 0; j < row->n; ++j) {
       double sum = number(c_type, c, i * row->n + j);
-      for (int k = 0; k < row->k; ++k) sum += number(a_type, a, i * row->k + k) * number(a_type, b, k * row->n + j);
+      for (int k = 0; k < row->k; ++k) {
+        sum += factor(row, 0, a_type, a, i * row->k + k) * factor(row, 1, a_type, b, k * row->n + j);
+      }
       assert_true(sum == number(c_type, out, i * row->n + j));
     }
   }

@@ -88,6 +88,9 @@ static const struct {
      "transposed ones 2"},
     {I "%0 = \"kernel.load_matrix\"(%a, %i) {count = 2 : i64} : (memref<?xf32>, index) -> vector<2xf32>\n",
      "from workgroup memory"},
+    {I "%0 = \"kernel.load_tile\"(%a, %i, %i) : (memref<?xf32>, index, index) -> vector<128xf32>\n", "1024 bytes"},
+    {I "%0 = \"kernel.load_tile\"(%a, %i, %i) : (memref<?xf32>, index, index) -> vector<256xi32>\n", "1024 bytes"},
+    {I "%0 = \"kernel.load_tile\"(%a, %i, %a) : (memref<?xf32>, index, memref<?xf32>) -> vector<256xf32>\n", "index"},
 };
 
 typedef struct messages_t {

@@ -7,6 +7,7 @@
 #include "target/llvm/build.h"
 #include "target/llvm/debug.h"
 #include "target/llvm/scalar.h"
+#include "target/llvm/tiles.h"
 #include "target/llvm/types.h"
 
 typedef void (*emit_op_fn_t)(emit_t* e, ir_op_t* op);
@@ -54,6 +55,7 @@ static void emit_scalar_op(emit_t* e, ir_op_t* op, scalar_fn_t fn) {
 }
 
 static void emit_op(emit_t* e, ir_op_t* op) {
+  if (!tiles_fit(e, op)) return;
   int fn = ir_op_dialect(op) == IR_DIALECT_KERNEL ? kernel_scalar_fn(op) : -1;
   if (fn >= 0) {
     emit_scalar_op(e, op, (scalar_fn_t)fn);

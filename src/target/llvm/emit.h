@@ -48,6 +48,7 @@ typedef struct emit_features_t {
   bool native_minimum;  // minimum and maximum with IEEE 754-2019 semantics
   bool quick_minimum;   // the same of f32, each in one instruction
   bool byte_dot;        // dot_bytes of i32 vectors
+  bool tiles;           // vectors of 1024 bytes are tile registers
 } emit_features_t;
 
 // Loads of the block at work (reload.h).

@@ -3,6 +3,7 @@
 #include "target/llvm/build.h"
 #include "target/llvm/emit.h"
 #include "target/llvm/scalar.h"
+#include "target/llvm/tiles.h"
 #include "target/llvm/types.h"
 
 static LLVMValueRef attr_scalar(emit_t* e, const ir_type_t* scalar, const ir_attr_t* attr) {
@@ -17,6 +18,12 @@ void emit_op_constant(emit_t* e, ir_op_t* op) {
   const ir_attr_t* value = ir_op_attr(op, "value");
   if (!value) {
     emit_fail(e, op, "has no value");
+    return;
+  }
+  if (tiles_is_type(e, type)) {
+    bool zero = value->kind == IR_ATTR_FLOAT ? value->number == 0 : value->kind == IR_ATTR_INTEGER && !value->integer;
+    if (!zero) emit_fail(e, op, "is a tile, of which only zeros are known");
+    if (zero) emit_set(ir_result(op, 0), tiles_zero(e));
     return;
   }
   LLVMTypeRef machine = emit_type(e, type);

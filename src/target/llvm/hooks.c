@@ -43,6 +43,7 @@ emit_features_t hooks_features(const target_t* target) {
     f.scalef = has_feature(target, "avx512f") && has_feature(target, "avx512vl");
     f.native_minimum = has_feature(target, "avx10.2");
     f.byte_dot = target->device.has_int8_dot;
+    f.tiles = target->device.mma_count > 0;
     return f;
   }
   f = (emit_features_t){.f16_convert = true, .fma = true, .rounding = true, .native_minimum = true};

@@ -7,6 +7,7 @@
 #include "target/entry.h"
 #include "target/llvm/build.h"
 #include "target/llvm/hooks.h"
+#include "target/llvm/tiles.h"
 #include "target/llvm/types.h"
 
 static LLVMTypeRef pointer_type(emit_t* e) { return LLVMPointerTypeInContext(e->context, 0); }
@@ -89,6 +90,7 @@ const emit_target_t hooks_x86 = {
     .entry = x86_entry,
     .id = x86_id,
     .ret = x86_ret,
+    .mma = tiles_mma,
     .workgroup_memory = x86_workgroup_memory,
     .atomic_scope = "",
 };

@@ -58,13 +58,6 @@ static LLVMTypeRef operand_type(emit_t* e, const mma_row_t* row, LLVMTypeRef fra
   return LLVMVectorType(int_type(e, 32), total_bits(fragment) / 32);
 }
 
-static bool has_instruction(const emit_t* e, const char* instruction) {
-  for (int i = 0; i < e->target->device.mma_count; ++i) {
-    if (strcmp(e->target->device.mma[i].instruction, instruction) == 0) return true;
-  }
-  return false;
-}
-
 // Arguments in order: registers of A, B, C; immediates (signedness, clamping, broadcast controls) where the types say.
 static bool collect(emit_t* e, LLVMTypeRef function_type, cutter_t* cutter, LLVMValueRef* args, unsigned count) {
   LLVMTypeRef types[64];
@@ -86,7 +79,7 @@ static bool collect(emit_t* e, LLVMTypeRef function_type, cutter_t* cutter, LLVM
 LLVMValueRef hooks_mma(emit_t* e, ir_op_t* op, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
   const char* instruction = ir_op_string(op, "instruction", "");
   const mma_row_t* row = mma_find(instruction);
-  if (!row || !has_instruction(e, instruction)) return NULL;
+  if (!row || !target_has_mma(e->target, instruction)) return NULL;
   char name[96];
   snprintf(name, sizeof(name), "llvm.%s", row->intrinsic);
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));

@@ -6,6 +6,7 @@
 
 #include "base/small_float.h"
 #include "target/llvm/build.h"
+#include "target/llvm/tiles.h"
 
 bool emit_is_small_float(const ir_type_t* scalar) {
   return scalar->kind == IR_TYPE_FLOAT && scalar->float_kind != IR_F32 && scalar->float_kind != IR_F64 &&
@@ -45,6 +46,7 @@ static LLVMTypeRef shaped(LLVMTypeRef scalar, const ir_type_t* type) {
 
 LLVMTypeRef emit_type(emit_t* e, const ir_type_t* type) {
   if (type->kind == IR_TYPE_MEMREF) return LLVMPointerTypeInContext(e->context, e->hooks->spaces[type->space]);
+  if (tiles_is_type(e, type)) return LLVMX86AMXTypeInContext(e->context);
   return shaped(emit_scalar_type(e, ir_type_scalar(type)), type);
 }
 

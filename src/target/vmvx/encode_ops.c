@@ -168,6 +168,8 @@ void encode_simple(encode_t* e, ir_op_t* op) {
     CASE(MMA, encode_plain_with(e, op, VMVX_OP_mma, mma_index(mma_find(ir_op_string(op, "instruction", "")))));
     CASE(LOAD_MATRIX, encode_plain_with(e, op, VMVX_OP_load_matrix,
                                         ir_op_int(op, "count", 1) | (ir_op_attr(op, "transpose") ? 1 << 8 : 0)));
+    CASE(LOAD_TILE, encode_plain(e, op, VMVX_OP_load_tile));
+    CASE(STORE_TILE, encode_plain(e, op, VMVX_OP_store_tile));
     CASE(ASYNC_COPY, encode_plain_with(e, op, op->operand_count > 4 ? VMVX_OP_async_copy_some : VMVX_OP_async_copy,
                                        ir_op_int(op, "bytes", 0)));
     CASE(ASYNC_COMMIT, encode_plain(e, op, VMVX_OP_async_commit));

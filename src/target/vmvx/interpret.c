@@ -310,6 +310,10 @@ static void run_plain(run_t* r) {
     case VMVX_OP_load_matrix:
       run_load_matrix(r);
       break;
+    case VMVX_OP_load_tile:
+    case VMVX_OP_store_tile:
+      run_tile(r);
+      break;
     case VMVX_OP_async_copy:
     case VMVX_OP_async_copy_some:
       run_async_copy(r);

@@ -45,7 +45,8 @@ void group_prepare(kernel_program_t* p) {
   }
 }
 
-static void to_numbers(const run_t* r, uint32_t operand, double* out, bool tf32) {
+// `mask` leaves of integers what they are without a sign, 0 all.
+static void to_numbers(const run_t* r, uint32_t operand, double* out, bool tf32, int64_t mask) {
   const vmvx_register_t* reg = run_reg(r, operand);
   size_t n = (size_t)reg->lanes * r->threads;
   if (vmvx_type_is_float(reg->type)) {
@@ -54,7 +55,7 @@ static void to_numbers(const run_t* r, uint32_t operand, double* out, bool tf32)
     for (size_t i = 0; i < n; ++i) {
       int64_t value;
       vmvx_to_integers(reg->type, run_at(r, operand) + i * reg->bytes, &value, 1);
-      out[i] = (double)value;
+      out[i] = (double)(mask ? value & mask : value);
     }
   }
   for (size_t i = 0; tf32 && i < n; ++i) {
@@ -122,9 +123,9 @@ void run_mma(run_t* r) {
   const mma_row_t* row = mma_at(r->instr->x[4]);
   uint32_t size = (uint32_t)row->subgroup;
   bool tf32 = strcmp(row->a_type, "tf32") == 0;
-  to_numbers(r, 1, r->program->mma_a, tf32);
-  to_numbers(r, 2, r->program->mma_b, tf32);
-  to_numbers(r, 3, r->program->mma_c, false);
+  to_numbers(r, 1, r->program->mma_a, tf32, mma_is_unsigned(row, 0) ? UINT8_MAX : 0);
+  to_numbers(r, 2, r->program->mma_b, tf32, mma_is_unsigned(row, 1) ? UINT8_MAX : 0);
+  to_numbers(r, 3, r->program->mma_c, false, 0);
   for (uint32_t first = 0; first < r->threads; first += size) {
     uint32_t count = r->threads - first < size ? r->threads - first : size;
     if (check_subgroup(r, first, count, size) && count == size) mma_subgroup(r, row, first);
@@ -227,6 +228,31 @@ void run_load_matrix(run_t* r) {
     if (check_subgroup(r, first, count, MATRIX_LANES) && count == MATRIX_LANES) load_matrices(r, first);
   }
   vmvx_normalize(out->type, out->width, run_at(r, 0), (size_t)out->lanes * r->threads);
+}
+
+// Each thread moves a tile of its own, row by row.
+void run_tile(run_t* r) {
+  bool stores = r->instr->op == VMVX_OP_store_tile;
+  const vmvx_register_t* tile = run_reg(r, 0);
+  uint32_t bytes = tile->bytes, lanes = VMVX_TILE_ROW_BYTES / bytes;
+  for (uint32_t t = 0; t < r->threads; ++t) {
+    if (!r->mask[t]) continue;
+    uint64_t offset = (uint64_t)index_of(r, 2, t), stride = (uint64_t)index_of(r, 3, t);
+    for (uint32_t row = 0; row < VMVX_TILE_ROWS; ++row) {
+      vmvx_access_t access = {.memory = r->instr->x[1],
+                              .thread = t,
+                              .offset = (int64_t)(offset + row * stride),
+                              .lanes = lanes,
+                              .align = 1,
+                              .kind = stores ? VMVX_WRITE : VMVX_READ};
+      uint8_t* at = run_access(r, &access);
+      for (uint32_t i = 0; at && i < lanes; ++i) {
+        uint8_t *element = run_at(r, 0) + (((size_t)row * lanes + i) * r->threads + t) * bytes, *in = at + i * bytes;
+        memcpy(stores ? in : element, stores ? element : in, bytes);
+      }
+    }
+  }
+  if (!stores) vmvx_normalize(tile->type, tile->width, run_at(r, 0), (size_t)tile->lanes * r->threads);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -14,6 +14,7 @@ static bool writes_binding(const vmvx_function_t* f, uint32_t b) {
     const vmvx_instr_t* instr = &f->instrs[i];
     bool stores =
         instr->op >= VMVX_OP_load && instr->op < VMVX_OP_atomic && (vmvx_access_form(instr->op) & VMVX_FORM_STORE);
+    stores |= instr->op == VMVX_OP_store_tile;
     if (!stores && instr->op != VMVX_OP_atomic) continue;
     const vmvx_memory_row_t* row = &f->memories[instr->x[stores ? 1 : 2]];
     if (row->kind == VMVX_MEMORY_BINDING && row->index == b) return true;

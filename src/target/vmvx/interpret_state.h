@@ -136,6 +136,7 @@ void run_barrier(run_t* r);
 void run_subgroup_shuffle(run_t* r);
 void run_mma(run_t* r);
 void run_load_matrix(run_t* r);
+void run_tile(run_t* r);
 void run_async_copy(run_t* r);
 void run_async_commit(run_t* r);
 void run_async_wait(run_t* r);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "target/matrix.h"
 #include "target/names.h"
 
 const char* resolve_x86_name(uint32_t index) {
@@ -32,6 +33,15 @@ static int64_t cache_bytes(int name, int64_t otherwise) {
   return bytes > 0 ? bytes : otherwise;
 }
 
+// Tile registers take permission of the system, for which only kernels that use them ask.
+static bool is_tile_feature(const char* feature) { return strncmp(feature, "amx-", 4) == 0; }
+
+static matrix_family_t tile_family(const target_t* t) {
+  bool bytes = has(t, "amx-int8"), bf16 = has(t, "amx-bf16");
+  if (!has(t, "amx-tile") || !has(t, "avx512bw")) return MATRIX_NONE;
+  return bytes && bf16 ? MATRIX_AMX : bytes ? MATRIX_AMX_INT8 : bf16 ? MATRIX_AMX_BF16 : MATRIX_NONE;
+}
+
 static void describe(target_t* t, bool is_host) {
   bool wide = has(t, "avx512f") && has(t, "avx512bw") && has(t, "avx512dq") && has(t, "avx512vl");
   t->device = (device_info_t){
@@ -50,6 +60,7 @@ static void describe(target_t* t, bool is_host) {
       .max_workgroup_size = 1,
       .subgroup_size = 1,
   };
+  matrix_rows(tile_family(t), &t->device.mma, &t->device.mma_count);
   if (!is_host) return;
   t->device.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, t->device.l1_bytes);
   t->device.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, t->device.l2_bytes);
@@ -65,10 +76,7 @@ static bool join_features(target_t* out, const char* own, const char* given, tex
   return ok;
 }
 
-// Tile registers take a system call of those who use them, and no kernel does.
-static bool is_generated(const char* feature) { return strncmp(feature, "amx-", 4) != 0; }
-
-static bool list_needs(target_t* t, text_t* error) {
+static bool list_needs(target_t* t, bool tiles, text_t* error) {
   static const char* const asked[] = {
 #define FEATURE(data_bit, name, ...) name,
 #include "base/cpu_features.def"
@@ -77,9 +85,11 @@ static bool list_needs(target_t* t, text_t* error) {
   text_t list = {0};
   text_puts(&list, "");
   for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); ++i) {
-    if (is_generated(asked[i]) && has(t, asked[i])) text_printf(&list, "%s%s", list.size ? "," : "", asked[i]);
+    if (is_tile_feature(asked[i]) == tiles && has(t, asked[i])) text_printf(&list, "%s%s", list.size ? "," : "", asked[i]);
   }
-  bool ok = resolve_copy(t->needs, sizeof(t->needs), list.data ? list.data : "", "the list of needed features", error);
+  char* out = tiles ? t->tile_needs : t->needs;
+  size_t size = tiles ? sizeof(t->tile_needs) : sizeof(t->needs);
+  bool ok = resolve_copy(out, size, list.data ? list.data : "", "the list of needed features", error);
   text_finish(&list);
   return ok;
 }
@@ -122,7 +132,8 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
   ok = ok && resolve_check_features(given, processors_has_feature, TRIPLE, "x86-64", error) &&
        resolve_copy(out->name, sizeof(out->name), name, "the processor's name", error) &&
        resolve_copy(out->cpu, sizeof(out->cpu), own_name, "the processor's name", error) &&
-       join_features(out, own_features, given, error) && list_needs(out, error);
+       join_features(out, own_features, given, error) && list_needs(out, false, error) &&
+       list_needs(out, true, error);
   memory_free(own_name);
   memory_free(own_features);
   memory_free(given);

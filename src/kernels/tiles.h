@@ -1,0 +1,44 @@
+// Contractions and convolutions by matrix instructions on tile registers (CPUs): what their weights look like, and the
+// plan that tiles.c builds from. layout_tiles.c packs the weights of those that it chooses, and thereby the strategy.
+#ifndef IREE_C_KERNELS_TILES_H_
+#define IREE_C_KERNELS_TILES_H_
+
+#include "kernels/strategy.h"
+
+enum { TILES_SIDE = 16, TILES_PANEL = 32 };  // rows and columns of a tile of results; columns of a panel of weights
+
+// Weights [depth, columns] behind the index maps that lead to what constant_tiles made of them.
+typedef struct tiles_weights_t {
+  ir_value_t* arg;  // [chunks, panels, terms, 16, panel, group]
+  int64_t depth, columns, terms, group;
+} tiles_weights_t;
+
+// Of the right operand of a contraction or convolution. False when it is something else.
+bool tiles_read_weights(const ir_op_t* op, tiles_weights_t* out);
+
+typedef struct tiles_t {
+  dispatch_t* d;
+  ir_op_t* op;
+  const device_mma_t* mma;
+  const ir_type_t* accumulator;
+  tiles_weights_t w;
+  bool is_conv;
+  graph_conv_t conv;
+  extent_t rows;  // of results
+  extent_t row_sizes[1 + GRAPH_MAX_SPATIAL];  // convolutions: images and pixels, whose product they are
+  int64_t chunk;                              // elements of the depth that one instruction takes
+  int64_t row_block, depth_block, depth_blocks, stride;  // of a panel of the left operand: rows, depth, from row to row
+  int64_t group_panels;                                  // of weights, that a workgroup multiplies
+  ir_value_t *panel, *partial;                           // in workgroup memory
+  // The block at work
+  ir_value_t *first_row, *count;
+  ir_value_t *lower, *upper;  // panels of weights
+} tiles_t;
+
+// Writes the left operand's rows of the block at work, from `depth` on, into the panel: [row][term][depth_block]. An i1
+// that says whether all numbers are such that terms of them can be multiplied; NULL where any can.
+ir_value_t* tiles_pack(tiles_t* t, linear_t depth);
+// Coordinates of a row of results, but for its column.
+void tiles_row(tiles_t* t, linear_t row, linear_t* coords);
+
+#endif  // IREE_C_KERNELS_TILES_H_
