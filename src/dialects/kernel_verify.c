@@ -534,8 +534,8 @@ static bool verify_load_matrix(ir_context_t* ctx, ir_op_t* op) {
 }
 
 static bool is_tile(const ir_type_t* type) {
-  return is_value_type(type) && lanes_of(type) * ir_type_bytes(ir_type_scalar(type)) ==
-                                    KERNEL_TILE_ROWS * KERNEL_TILE_ROW_BYTES;
+  return is_value_type(type) &&
+         lanes_of(type) * ir_type_bytes(ir_type_scalar(type)) == KERNEL_TILE_ROWS * KERNEL_TILE_ROW_BYTES;
 }
 
 static bool verify_tile(ir_context_t* ctx, ir_op_t* op) {

@@ -251,7 +251,8 @@ static bool tile_weights(convs_t* v) {
     if (i + 2 < w->rank && v->c.x_dilation[i] != 1) return false;
   }
   images = v->op->results[0].type->dims[axis_of(v->c.y_layout, 'n')];
-  layout_tiles_t tiles = {.op = v->op, .rows = images == IR_DYNAMIC || pixels == IR_DYNAMIC ? IR_DYNAMIC : images * pixels};
+  layout_tiles_t tiles = {.op = v->op,
+                          .rows = images == IR_DYNAMIC || pixels == IR_DYNAMIC ? IR_DYNAMIC : images * pixels};
   const ir_attr_t* constant = graph_constant_value(ir_operand(v->dispatch, weights->index));
   tiles.weights = constant;
   if (!is_identity(perm, w->rank)) tiles.weights = constant_transpose(v->ctx, constant, perm);

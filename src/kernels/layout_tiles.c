@@ -1,5 +1,5 @@
-// See layout_tiles.h and tiles.h. In the region packed weights are brought into form by index maps, and terms added up, so
-// that they mean the same to whatever reads them:
+// See layout_tiles.h and tiles.h. In the region packed weights are brought into form by index maps, and terms added up,
+// so that they mean the same to whatever reads them:
 //
 //   %t = reshape(transpose %w) : tensor<12x24x1x16x32x2xbf16> -> tensor<384x768xbf16>      {0, 2, 3, 5, 1, 4}
 //   %b = slice %t                                              -> tensor<377x768xbf16>
@@ -12,9 +12,7 @@
 
 static const int64_t back[] = {0, 2, 3, 5, 1, 4};
 
-static bool is_f32(const ir_type_t* element) {
-  return element->kind == IR_TYPE_FLOAT && element->float_kind == IR_F32;
-}
+static bool is_f32(const ir_type_t* element) { return element->kind == IR_TYPE_FLOAT && element->float_kind == IR_F32; }
 
 // As mma.def has it.
 static const char* operands_of(const ir_op_t* op) {

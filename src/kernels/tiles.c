@@ -4,11 +4,11 @@
 //                                write rows of the left operand into a panel (tiles_pack.c)
 //                                for each panel of weights: for each 32 rows:
 //                                  four tiles of results += two tiles of rows x two of weights, along the depth
-// Weights are packed at compile time (layout_tiles.c), which chooses this strategy. Numbers of f32 are three terms of bf16
-// each, of whose nine products the six largest are added: what is left out is below a rounding of f32. Tile registers
-// take denormal numbers for zeros and three terms do not make an infinite one, so rows in which there are numbers that
-// could lead there are multiplied one by one. Results go through memory to the epilogue. A convolution's panel holds the
-// pixels that its taps read, zeros where those are outside of the image.
+// Weights are packed at compile time (layout_tiles.c), which chooses this strategy. Numbers of f32 are three terms of
+// bf16 each, of whose nine products the six largest are added: what is left out is below a rounding of f32. Tile
+// registers take denormal numbers for zeros and three terms do not make an infinite one, so rows in which there are
+// numbers that could lead there are multiplied one by one. Results go through memory to the epilogue. A convolution's
+// panel holds the pixels that its taps read, zeros where those are outside of the image.
 #include "kernels/tiles.h"
 
 #include <assert.h>
@@ -86,9 +86,7 @@ static int64_t plan_columns(tiles_t* t) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Columns of what is kept of results: a panel's, or all of the workgroup's until the last block of the depth.
-static int64_t kept_columns(const tiles_t* t) {
-  return TILES_PANEL * (t->depth_blocks > 1 ? t->group_panels : 1);
-}
+static int64_t kept_columns(const tiles_t* t) { return TILES_PANEL * (t->depth_blocks > 1 ? t->group_panels : 1); }
 
 // Where results are kept: rows `first` (a multiple of 32) + `row` of the block.
 static linear_t kept_at(tiles_t* t, linear_t first, linear_t row, ir_value_t* panel) {
@@ -172,8 +170,8 @@ static ir_value_t* multiply(tiles_t* t, ir_value_t* a, ir_value_t* b, ir_value_t
   return d;
 }
 
-// Products of terms in such an order that tiles are loaded seldom, the smallest first as far as that goes. -1: the tiles
-// that are there.
+// Products of terms in such an order that tiles are loaded seldom, the smallest first as far as that goes. -1: the
+// tiles that are there.
 typedef struct product_t {
   int8_t a, b;
 } product_t;
@@ -275,7 +273,8 @@ static void multiply_vector(tiles_t* t, linear_t row, ir_value_t* panel, int64_t
   if (t->depth_blocks > 1) sum = kernel_load(&k->b, t->partial, place, TILES_SIDE);
   int64_t size = t->depth_blocks > 1 ? t->depth_block : t->w.depth;
   kernel_loop_t loop = kernel_loop_constant(k, 0, size, 1, &sum, 1);
-  linear_t along = linear_add(k, depth, linear_value(loop.index)), column = linear_scale(k, linear_value(panel), TILES_PANEL);
+  linear_t along = linear_add(k, depth, linear_value(loop.index)),
+           column = linear_scale(k, linear_value(panel), TILES_PANEL);
   linear_t a_at[] = {linear_add(k, linear_value(t->first_row), row), along};
   ir_value_t* a = eval_convert(k, eval_at(k, ir_operand(t->op, 0), a_at), t->accumulator);
   column.constant += vector;
@@ -362,7 +361,8 @@ static void share_columns(tiles_t* t, int64_t groups) {
   int64_t panels = ceil_div(t->w.columns, TILES_PANEL), constant;
   t->lower = kernel_mul_const(&k->b, workgroup(k, 1, groups), t->group_panels);
   if (groups > 1) index_set_facts(k, t->lower, 0, panels - 1, t->group_panels);
-  t->upper = kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, t->lower, t->group_panels), kernel_index(&k->b, panels));
+  t->upper =
+      kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, t->lower, t->group_panels), kernel_index(&k->b, panels));
   if (!kernel_constant_index(t->upper, &constant)) index_set_facts(k, t->upper, 1, panels, 1);
 }
 

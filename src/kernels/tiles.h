@@ -24,9 +24,9 @@ typedef struct tiles_t {
   tiles_weights_t w;
   bool is_conv;
   graph_conv_t conv;
-  extent_t rows;  // of results
-  extent_t row_sizes[1 + GRAPH_MAX_SPATIAL];  // convolutions: images and pixels, whose product they are
-  int64_t chunk;                              // elements of the depth that one instruction takes
+  extent_t rows;                                         // of results
+  extent_t row_sizes[1 + GRAPH_MAX_SPATIAL];             // convolutions: images and pixels, whose product they are
+  int64_t chunk;                                         // elements of the depth that one instruction takes
   int64_t row_block, depth_block, depth_blocks, stride;  // of a panel of the left operand: rows, depth, from row to row
   int64_t group_panels;                                  // of weights, that a workgroup multiplies
   ir_value_t *panel, *partial;                           // in workgroup memory

@@ -75,7 +75,8 @@ static ir_value_t* cast_bits(kernel_build_t* k, ir_value_t* x, const ir_type_t* 
 // Stores numbers, or the terms of them, from `offset` on; notes in `extreme`, unless NULL, which are no moderate ones.
 static void store_terms(tiles_t* t, ir_value_t* x, linear_t offset, ir_value_t** extreme) {
   kernel_build_t* k = &t->d->k;
-  const ir_type_t *i32 = ir_type_int(k->ctx, 32), *i16 = ir_type_int(k->ctx, 16), *bf16 = ir_type_float(k->ctx, IR_BF16);
+  const ir_type_t *i32 = ir_type_int(k->ctx, 32), *i16 = ir_type_int(k->ctx, 16),
+                  *bf16 = ir_type_float(k->ctx, IR_BF16);
   if (!extreme) {
     kernel_store(&k->b, x, t->panel, linear_scalar(k, &offset));
     return;

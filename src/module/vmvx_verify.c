@@ -152,7 +152,8 @@ static const char* check_threads(const vmvx_check_t* c, const vmvx_instr_t* inst
     case VMVX_OP_load_tile:
     case VMVX_OP_store_tile: {
       const vmvx_register_t* tile = reg(c, instr, 0);
-      if (tile->lanes * tile->bytes != VMVX_TILE_ROWS * VMVX_TILE_ROW_BYTES || !is_index(reg(c, instr, 3))) return "types";
+      if (tile->lanes * tile->bytes != VMVX_TILE_ROWS * VMVX_TILE_ROW_BYTES || !is_index(reg(c, instr, 3)))
+        return "types";
       return check_access(tile, &c->function->memories[instr->x[1]], reg(c, instr, 2), false);
     }
     case VMVX_OP_async_copy_some:

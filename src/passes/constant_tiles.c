@@ -47,7 +47,8 @@ static void tiled_read(const ir_lazy_t* lazy, size_t offset, size_t size, unsign
     memset(out, 0, unit);
     for (int64_t r = 0; r < count; ++r) {
       for (int64_t n = 0; n < p->columns; ++n) {
-        int64_t at = ((n / p->panel * p->terms * ROWS + r / p->group) * p->panel + n % p->panel) * p->group + r % p->group;
+        int64_t at =
+            ((n / p->panel * p->terms * ROWS + r / p->group) * p->panel + n % p->panel) * p->group + r % p->group;
         put_terms(p, source + (size_t)r * line + (size_t)n * p->bytes, out + (size_t)at * element);
       }
     }

@@ -337,7 +337,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(add_vectors),  cmocka_unit_test(tree_sum),          cmocka_unit_test(races_between_workgroups),
       cmocka_unit_test(async_copies), cmocka_unit_test(copies_of_nothing), cmocka_unit_test(matrix_loads),
-      cmocka_unit_test(tiles_move), cmocka_unit_test(small_faults), cmocka_unit_test(shuffles),
+      cmocka_unit_test(tiles_move),   cmocka_unit_test(small_faults),      cmocka_unit_test(shuffles),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

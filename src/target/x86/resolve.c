@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "iree/base/internal/cpu.h"
 #include "target/matrix.h"
 #include "target/names.h"
 
@@ -42,6 +43,13 @@ static matrix_family_t tile_family(const target_t* t) {
   return bytes && bf16 ? MATRIX_AMX : bytes ? MATRIX_AMX_INT8 : bf16 ? MATRIX_AMX_BF16 : MATRIX_NONE;
 }
 
+// Asks the system for tile registers, once.
+static bool may_use_tiles(void) {
+  int64_t has = 0;
+  iree_status_ignore(iree_cpu_lookup_data_by_key(IREE_SV("amx-tile"), &has));
+  return has != 0;
+}
+
 static void describe(target_t* t, bool is_host) {
   bool wide = has(t, "avx512f") && has(t, "avx512bw") && has(t, "avx512dq") && has(t, "avx512vl");
   t->device = (device_info_t){
@@ -62,6 +70,7 @@ static void describe(target_t* t, bool is_host) {
   };
   matrix_rows(tile_family(t), &t->device.mma, &t->device.mma_count);
   if (!is_host) return;
+  if (t->device.mma_count && !may_use_tiles()) t->device.mma = NULL, t->device.mma_count = 0;
   t->device.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, t->device.l1_bytes);
   t->device.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, t->device.l2_bytes);
 }
@@ -85,7 +94,8 @@ static bool list_needs(target_t* t, bool tiles, text_t* error) {
   text_t list = {0};
   text_puts(&list, "");
   for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); ++i) {
-    if (is_tile_feature(asked[i]) == tiles && has(t, asked[i])) text_printf(&list, "%s%s", list.size ? "," : "", asked[i]);
+    if (is_tile_feature(asked[i]) == tiles && has(t, asked[i]))
+      text_printf(&list, "%s%s", list.size ? "," : "", asked[i]);
   }
   char* out = tiles ? t->tile_needs : t->needs;
   size_t size = tiles ? sizeof(t->tile_needs) : sizeof(t->needs);
@@ -132,8 +142,7 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
   ok = ok && resolve_check_features(given, processors_has_feature, TRIPLE, "x86-64", error) &&
        resolve_copy(out->name, sizeof(out->name), name, "the processor's name", error) &&
        resolve_copy(out->cpu, sizeof(out->cpu), own_name, "the processor's name", error) &&
-       join_features(out, own_features, given, error) && list_needs(out, false, error) &&
-       list_needs(out, true, error);
+       join_features(out, own_features, given, error) && list_needs(out, false, error) && list_needs(out, true, error);
   memory_free(own_name);
   memory_free(own_features);
   memory_free(given);
@@ -146,7 +155,7 @@ bool resolve_x86(const target_options_t* options, target_t* out, text_t* error) 
 
 bool resolve_x86_runs_here(const target_t* target) {
 #if defined(__x86_64__)
-  bool runs = true;
+  bool runs = !target->device.mma_count || may_use_tiles();
   target_t* host = memory_alloc(sizeof(*host));
   char* features = processors_host_features();
   text_t error = {0};
