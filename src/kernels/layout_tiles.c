@@ -1,7 +1,7 @@
 // See layout_tiles.h and tiles.h. In the region packed weights are brought into form by index maps, and terms added up,
 // so that they mean the same to whatever reads them:
 //
-//   %t = reshape(transpose %w) : tensor<12x24x1x16x32x2xbf16> -> tensor<384x768xbf16>      {0, 2, 3, 5, 1, 4}
+//   %t = reshape(transpose %w) : tensor<24x12x1x16x32x2xbf16> -> tensor<384x768xbf16>      {1, 2, 3, 5, 0, 4}
 //   %b = slice %t                                              -> tensor<377x768xbf16>
 #include "kernels/layout_tiles.h"
 
@@ -10,7 +10,7 @@
 #include "kernels/tiles.h"
 #include "passes/constant_move.h"
 
-static const int64_t back[] = {0, 2, 3, 5, 1, 4};
+static const int64_t back[] = {1, 2, 3, 5, 0, 4};
 
 static bool is_f32(const ir_type_t* element) { return element->kind == IR_TYPE_FLOAT && element->float_kind == IR_F32; }
 
@@ -52,7 +52,7 @@ const ir_attr_t* layout_tiles_pack(ir_context_t* ctx, const layout_tiles_t* shap
 ir_value_t* layout_tiles_unpack(ir_builder_t* b, ir_value_t* arg, const ir_type_t* plain) {
   static const int64_t ones[] = {1, 1, 1, 1, 1, 1};
   const int64_t* dims = arg->type->dims;
-  int64_t terms = dims[2], whole[] = {dims[0] * dims[3] * dims[5], dims[1] * dims[4]};
+  int64_t terms = dims[2], whole[] = {dims[1] * dims[3] * dims[5], dims[0] * dims[4]};
   ir_value_t* sum = NULL;
   for (int64_t t = 0; t < terms; ++t) {
     ir_value_t* term = arg;
@@ -102,7 +102,7 @@ static ir_value_t* read_term(ir_value_t* value, int64_t term) {
   const int64_t* dims = value->type->dims;
   bool fits = !value->def && value->type->rank == 6 && dims[3] == TILES_SIDE && dims[4] == TILES_PANEL &&
               dims[2] == (slice ? CONSTANT_TERMS : 1) && whole->rank == 2;
-  return fits && whole->dims[0] == dims[0] * dims[3] * dims[5] && whole->dims[1] == dims[1] * dims[4] ? value : NULL;
+  return fits && whole->dims[0] == dims[1] * dims[3] * dims[5] && whole->dims[1] == dims[0] * dims[4] ? value : NULL;
 }
 
 bool tiles_read_weights(const ir_op_t* op, tiles_weights_t* out) {

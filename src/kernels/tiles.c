@@ -48,14 +48,16 @@ static void read_rows(tiles_t* t) {
   for (int32_t i = 0; i + 1 < y->type->rank; ++i) t->rows = extent_product(t->rows, t->row_sizes[i]);
 }
 
-// Blocks of rows and of the depth whose panel leaves most of the second-level cache to weights and results.
+// Blocks of rows whose panel leaves most of the second-level cache to weights and results, and of the depth, of which
+// what a square of results reads of either operand is about as large as the first level.
 static void plan_blocks(tiles_t* t) {
-  enum { MOST_BLOCKS = 16, MOST_ROWS = 128, SPREAD = 4, CONFLICT = 512 };
+  enum { MOST_BLOCKS = 32, MOST_ROWS = 128, SPREAD = 4, CONFLICT = 512 };
   int64_t bytes = 4 / t->w.group, l2 = t->d->device->l2_bytes > 0 ? t->d->device->l2_bytes : 1 << 20;
-  int64_t most = l2 / 4, rows = extent_is_fixed(&t->rows) ? t->rows.factor : MOST_ROWS;
+  int64_t l1 = t->d->device->l1_bytes > 0 ? t->d->device->l1_bytes : 32 << 10, most = l2 / 4,
+          rows = extent_is_fixed(&t->rows) ? t->rows.factor : MOST_ROWS;
   t->depth_block = ceil_div(t->w.depth, t->chunk) * t->chunk;
   t->depth_blocks = 1;
-  for (int64_t n = 2; n <= MOST_BLOCKS && t->depth_block * bytes * t->w.terms * MOST_ROWS > most; ++n) {
+  for (int64_t n = 2; n <= MOST_BLOCKS && t->depth_block * bytes * t->w.terms * TILES_PANEL > l1; ++n) {
     if (t->is_conv || t->w.depth % (n * t->chunk)) continue;
     t->depth_block = t->w.depth / n;
     t->depth_blocks = n;
@@ -145,7 +147,7 @@ static void finish_rows(tiles_t* t, linear_t first, int64_t rows, ir_value_t* pa
 typedef struct square_t {
   int64_t sides;  // tiles of rows: 1 or 2
   linear_t first;
-  ir_value_t* panel;
+  ir_value_t *panel, *next;  // of weights; the next one, or NULL
   ir_value_t* acc[4];
 } square_t;
 
@@ -178,14 +180,30 @@ typedef struct product_t {
 static const product_t one_term[] = {{0, 0}};
 static const product_t three_terms[] = {{2, 0}, {1, -1}, {-1, 1}, {0, -1}, {-1, 0}, {-1, 2}};
 
+// While a panel is multiplied by all rows, the next one comes nearer: at each step what the square's share of it is.
+static void prefetch_weights(tiles_t* t, const square_t* s, linear_t next, int64_t tile) {
+  enum { LINE = 64, SECOND_LEVEL = 2 };
+  kernel_build_t* k = &t->d->k;
+  int64_t line = LINE / (4 / t->w.group), squares = t->row_block / TILES_PANEL;
+  int64_t lines = ceil_div(tile / line, squares);
+  const source_t* source = t->w.arg->data;
+  next = linear_add(k, next, linear_scale(k, s->first, lines * line / TILES_PANEL));
+  for (int64_t i = 0; i < lines; ++i, next.constant += line) {
+    ir_value_t* operands[] = {source->memory, linear_scalar(k, &next)};
+    ir_op_t* op = ir_build_op(&k->b, KERNEL_PREFETCH, operands, 2, NULL);
+    ir_op_set_attr(k->ctx, op, "locality", ir_attr_i64(k->ctx, SECOND_LEVEL));
+  }
+}
+
 // One step along the depth, `chunk` counted in the block.
 static void multiply_chunk(tiles_t* t, square_t* s, linear_t chunk, linear_t first_chunk) {
   kernel_build_t* k = &t->d->k;
   linear_t rows = linear_scale(k, s->first, t->w.terms * t->stride);
   rows = linear_add(k, rows, linear_scale(k, chunk, t->chunk));
-  int64_t tile = TILES_SIDE * TILES_PANEL * t->w.group * t->w.terms, panels = ceil_div(t->w.columns, TILES_PANEL);
-  linear_t weights = linear_scale(k, linear_add(k, first_chunk, chunk), panels * tile);
-  weights = linear_add(k, weights, linear_scale(k, linear_value(s->panel), tile));
+  int64_t tile = TILES_SIDE * TILES_PANEL * t->w.group * t->w.terms, panel = ceil_div(t->w.depth, t->chunk) * tile;
+  linear_t step = linear_scale(k, linear_add(k, first_chunk, chunk), tile);
+  linear_t weights = linear_add(k, step, linear_scale(k, linear_value(s->panel), panel));
+  if (s->next) prefetch_weights(t, s, linear_add(k, step, linear_scale(k, linear_value(s->next), panel)), tile);
   const product_t* products = t->w.terms > 1 ? three_terms : one_term;
   int64_t count = t->w.terms > 1 ? sizeof(three_terms) / sizeof(three_terms[0]) : 1;
   ir_value_t *a[2] = {0}, *b[2] = {0};
@@ -244,8 +262,13 @@ static void multiply_tiles(tiles_t* t, linear_t first_chunk) {
   int64_t constant;
   if (!kernel_constant_index(two, &constant)) index_set_facts(k, two, 0, t->row_block, TILES_PANEL);
   kernel_loop_t panels = kernel_loop_begin(k, t->lower, t->upper, 1, NULL, 0);
+  ir_value_t *next = NULL, *last = kernel_add_const(&k->b, t->upper, -1);
+  if (t->streams) {
+    next = kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, panels.index, 1), last);
+    if (!kernel_constant_index(next, &constant)) index_set_facts(k, next, 0, INT32_MAX, 1);
+  }
   kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), two, TILES_PANEL, NULL, 0);
-  square_t s = {.sides = 2, .first = linear_value(loop.index), .panel = panels.index};
+  square_t s = {.sides = 2, .first = linear_value(loop.index), .panel = panels.index, .next = next};
   build_square(t, &s, first_chunk);
   kernel_for_end(&k->b, &loop, NULL, 0);
   ir_value_t* more = kernel_binary(&k->b, SCALAR_lt, two, t->count);
@@ -396,6 +419,8 @@ void strategy_tiles_build(dispatch_t* d) {
   t.accumulator = eval_accumulator(d->ctx, ir_type_scalar(d->root->results[0].type));
   read_rows(&t);
   plan_blocks(&t);
+  t.streams =
+      ir_type_count(t.w.arg->type) * (4 / t.w.group) > (d->device->l2_bytes > 0 ? d->device->l2_bytes : 1 << 20) / 2;
   int64_t groups = plan_columns(&t), panel = t.row_block * t.w.terms * t.stride + KERNEL_TILE_ROW_BYTES;
   int64_t kept = (t.depth_blocks > 1 ? t.row_block : TILES_PANEL) * kept_columns(&t);
   t.panel = kernel_alloc(&k->b, t.w.arg->type->element, panel, IR_SPACE_WORKGROUP);

@@ -9,7 +9,7 @@ enum { TILES_SIDE = 16, TILES_PANEL = 32 };  // rows and columns of a tile of re
 
 // Weights [depth, columns] behind the index maps that lead to what constant_tiles made of them.
 typedef struct tiles_weights_t {
-  ir_value_t* arg;  // [chunks, panels, terms, 16, panel, group]
+  ir_value_t* arg;  // [panels, chunks, terms, 16, panel, group]
   int64_t depth, columns, terms, group;
 } tiles_weights_t;
 
@@ -28,6 +28,7 @@ typedef struct tiles_t {
   extent_t row_sizes[1 + GRAPH_MAX_SPATIAL];             // convolutions: images and pixels, whose product they are
   int64_t chunk;                                         // elements of the depth that one instruction takes
   int64_t row_block, depth_block, depth_blocks, stride;  // of a panel of the left operand: rows, depth, from row to row
+  bool streams;                                          // weights do not stay in a cache
   int64_t group_panels;                                  // of weights, that a workgroup multiplies
   ir_value_t *panel, *partial;                           // in workgroup memory
   // The block at work

@@ -11,7 +11,7 @@ const ir_attr_t* constant_pack(ir_context_t* ctx, const ir_attr_t* value, int64_
 // The same data with another shape of as many elements.
 const ir_attr_t* constant_reshape(ir_context_t* ctx, const ir_attr_t* value, const ir_type_t* type);
 
-// [depth, columns] -> [depth / (16 g), columns / panel, terms, 16, panel, g], g elements to a word: what matrix
+// [depth, columns] -> [columns / panel, depth / (16 g), terms, 16, panel, g], g elements to a word: what matrix
 // instructions on tile registers (kernel.load_tile) add up lies side by side; zeros behind the ends. One term, or three
 // bf16 ones that add up to each f32 number.
 enum { CONSTANT_TERMS = 3 };

@@ -5,9 +5,9 @@
 #include "dialects/graph.h"
 #include "passes/constant_move.h"
 
-enum { ROWS = 16, WORD = 4 };
+enum { ROWS = 16, WORD = 4, MOST_PANEL = 32 };
 
-// A unit is what comes of 16 words of the depth: [panels, terms, 16, panel, group].
+// A unit is a panel: [chunks, terms, 16, panel, group].
 typedef struct tiled_t {
   ir_lazy_t lazy;
   const ir_attr_t* from;  // [depth, columns]
@@ -15,45 +15,64 @@ typedef struct tiled_t {
   size_t bytes;  // of its elements
 } tiled_t;
 
-// Of f32 numbers `terms` ones of bf16 that add up to them, the largest first.
-static void put_terms(const tiled_t* p, const unsigned char* in, unsigned char* out) {
-  size_t size = WORD / (size_t)p->group, apart = (size_t)(ROWS * p->panel) * WORD;
-  if (p->bytes == size) {
-    memcpy(out, in, size);
+// One word of the depth for all columns of a panel out of `group` lines, of floats for each term.
+typedef struct lines_t {
+  unsigned char bytes[WORD][MOST_PANEL * WORD];
+} lines_t;
+
+// Two f32 numbers as the next term of each, which leaves them.
+static uint32_t take_terms(float* low, float* high) {
+  uint32_t bits[2];
+  memcpy(&bits[0], low, sizeof(*low));
+  memcpy(&bits[1], high, sizeof(*high));
+  float terms[2];
+  for (int i = 0; i < 2; ++i) bits[i] = (bits[i] + 0x8000u) & 0xffff0000u;
+  memcpy(terms, bits, sizeof(terms));
+  *low -= terms[0];
+  *high -= terms[1];
+  return bits[0] >> 16 | bits[1];
+}
+
+static void join_lines(const tiled_t* p, lines_t* lines, uint32_t* out) {
+  size_t apart = (size_t)(ROWS * p->panel);
+  if (p->bytes == WORD) {
+    float numbers[2][MOST_PANEL];
+    for (int i = 0; i < 2; ++i) memcpy(numbers[i], lines->bytes[i], sizeof(numbers[i]));
+    for (int64_t t = 0; t < p->terms; ++t, out += apart) {
+      for (int64_t n = 0; n < p->panel; ++n) out[n] = take_terms(&numbers[0][n], &numbers[1][n]);
+    }
     return;
   }
-  float number;
-  memcpy(&number, in, sizeof(number));
-  for (int64_t t = 0; t < p->terms; ++t) {
-    uint32_t bits;
-    memcpy(&bits, &number, sizeof(bits));
-    bits = (bits + 0x8000u) & 0xffff0000u;
-    uint16_t high = (uint16_t)(bits >> 16);
-    memcpy(out + (size_t)t * apart, &high, sizeof(high));
-    float term;
-    memcpy(&term, &bits, sizeof(term));
-    number -= term;
+  unsigned char* to = (unsigned char*)out;
+  for (int64_t n = 0; n < p->panel; ++n) {
+    for (int64_t i = 0; i < p->group; ++i, to += p->bytes) {
+      memcpy(to, lines->bytes[i] + (size_t)n * p->bytes, p->bytes);
+    }
   }
 }
 
 static void tiled_read(const ir_lazy_t* lazy, size_t offset, size_t size, unsigned char* out) {
   const tiled_t* p = (const tiled_t*)lazy;
-  size_t unit = lazy->unit, line = (size_t)p->columns * p->bytes, element = WORD / (size_t)p->group;
-  int64_t rows = ROWS * p->group;
-  unsigned char* source = memory_alloc((size_t)rows * line);
-  for (int64_t number = (int64_t)(offset / unit); size; ++number, size -= unit, out += unit) {
-    int64_t first = number * rows, count = p->depth - first < rows ? p->depth - first : rows;
-    ir_attr_read(p->from, (size_t)first * line, (size_t)count * line, source);
-    memset(out, 0, unit);
-    for (int64_t r = 0; r < count; ++r) {
-      for (int64_t n = 0; n < p->columns; ++n) {
-        int64_t at =
-            ((n / p->panel * p->terms * ROWS + r / p->group) * p->panel + n % p->panel) * p->group + r % p->group;
-        put_terms(p, source + (size_t)r * line + (size_t)n * p->bytes, out + (size_t)at * element);
+  size_t unit = lazy->unit, tile = (size_t)(ROWS * p->panel) * WORD;
+  lines_t lines;
+  uint32_t* words = memory_alloc(tile * (size_t)p->terms);
+  for (int64_t number = (int64_t)(offset / unit); size; ++number, size -= unit) {
+    int64_t first = number * p->panel, count = p->columns - first < p->panel ? p->columns - first : p->panel;
+    for (int64_t chunk = 0; chunk * ROWS * p->group < p->depth; ++chunk) {
+      for (int64_t word = 0; word < ROWS; ++word) {
+        memset(&lines, 0, sizeof(lines));
+        for (int64_t i = 0; i < p->group; ++i) {
+          int64_t row = (chunk * ROWS + word) * p->group + i;
+          size_t at = (size_t)(row * p->columns + first) * p->bytes;
+          if (row < p->depth) ir_attr_read(p->from, at, (size_t)count * p->bytes, lines.bytes[i]);
+        }
+        join_lines(p, &lines, words + word * p->panel);
       }
+      memcpy(out, words, tile * (size_t)p->terms);
+      out += tile * (size_t)p->terms;
     }
   }
-  memory_free(source);
+  memory_free(words);
 }
 
 const ir_attr_t* constant_tiles(ir_context_t* ctx, const ir_attr_t* value, const ir_type_t* element, int64_t panel) {
@@ -67,7 +86,7 @@ const ir_attr_t* constant_tiles(ir_context_t* ctx, const ir_attr_t* value, const
                .group = group,
                .bytes = ir_type_bytes(type->element)};
   int64_t rows = ROWS * group, panels = (p.columns + panel - 1) / panel;
-  int64_t dims[] = {(p.depth + rows - 1) / rows, panels, p.terms, ROWS, panel, group};
+  int64_t chunks = (p.depth + rows - 1) / rows, dims[] = {panels, chunks, p.terms, ROWS, panel, group};
   const ir_type_t* to = ir_type_tensor(ctx, element, 6, dims);
   if (value->splat) {
     unsigned char* data = arena_alloc(ir_context_arena(ctx), (size_t)ir_type_count(type) * p.bytes);
@@ -76,32 +95,35 @@ const ir_attr_t* constant_tiles(ir_context_t* ctx, const ir_attr_t* value, const
   }
   p.lazy = (ir_lazy_t){.read = tiled_read,
                        .size = (size_t)ir_type_count(to) * (size_t)(WORD / group),
-                       .unit = (size_t)(panels * p.terms * ROWS * panel) * WORD,
+                       .unit = (size_t)(chunks * p.terms * ROWS * panel) * WORD,
                        .recipe = sizeof(p) - sizeof(p.lazy)};
   if (p.from->lazy && p.from->lazy->unit > 1) ir_attr_data(p.from);  // it is read in other pieces
   return ir_attr_lazy(ctx, to, NULL, arena_copy(ir_context_arena(ctx), &p, sizeof(p)));
 }
 
-// Bits of a number's magnitude as those of an f32 one.
-static bool is_moderate(uint32_t magnitude) {
-  return magnitude == 0 || (magnitude >= CONSTANT_LEAST_BITS && magnitude < CONSTANT_MOST_BITS);
+// Whether bits of f32 numbers all are moderate, or those of the upper (mask) or lower (shift) of two bf16 ones.
+static bool are_moderate(const uint32_t* bits, size_t count, uint32_t mask, uint32_t shift) {
+  uint32_t extreme = 0;
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t magnitude = (bits[i] & mask) << shift & 0x7fffffffu;
+    extreme |= (magnitude - CONSTANT_LEAST_BITS >= CONSTANT_MOST_BITS - CONSTANT_LEAST_BITS) & (magnitude != 0);
+  }
+  return !extreme;
 }
 
 bool constant_is_moderate(const ir_attr_t* value) {
-  enum { PIECE = 1 << 16 };
+  enum { PIECE = 1 << 14 };
   size_t bytes = ir_type_bytes(value->type->element), size = value->size;
   if (value->lazy && value->lazy->unit > 1) ir_attr_data(value);
-  unsigned char* piece = memory_alloc(PIECE);
+  uint32_t* words = memory_alloc(PIECE);
   bool all = true;
   for (size_t at = 0; at < size && all; at += PIECE) {
-    size_t length = size - at < PIECE ? size - at : PIECE;
-    ir_attr_read(value, at, length, piece);
-    for (size_t i = 0; i < length; i += bytes) {
-      uint32_t bits = 0;
-      memcpy((char*)&bits + (4 - bytes), piece + i, bytes);
-      all &= is_moderate(bits & 0x7fffffffu);
-    }
+    size_t length = size - at < PIECE ? size - at : PIECE, count = (length + 3) / 4;
+    words[count - 1] = 0;
+    ir_attr_read(value, at, length, words);
+    all = are_moderate(words, count, bytes == 4 ? UINT32_MAX : 0xffff0000u, 0) &&
+          (bytes == 4 || are_moderate(words, count, UINT16_MAX, 16));
   }
-  memory_free(piece);
+  memory_free(words);
   return all;
 }

@@ -8,8 +8,8 @@
 //
 // CPU code: packed weights or not, as an ELF file of the runtime's or of the system's, with line tables or without.
 // RUN: rm -rf %t && mkdir %t && sed -n -e "s/NUMBERS/$(seq -s, 4096)/" -e 's|^// tiles: ||p' %s > %t/w.mlir
-// RUN: iree-compile --iree-hal-target-device=local --compile-to=stream %t/w.mlir -o - | FileCheck --check-prefix=TILED %s
-// RUN: iree-compile --iree-hal-target-device=local --iree-opt-data-tiling=false --compile-to=stream %t/w.mlir -o - | FileCheck --check-prefix=FLAT %s
+// RUN: iree-compile --iree-hal-target-device=local --iree-llvmcpu-target-cpu=generic --compile-to=stream %t/w.mlir -o - | FileCheck --check-prefix=TILED %s
+// RUN: iree-compile --iree-hal-target-device=local --iree-llvmcpu-target-cpu=generic --iree-opt-data-tiling=false --compile-to=stream %t/w.mlir -o - | FileCheck --check-prefix=FLAT %s
 // tiles: func.func @tiles(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
 // tiles:   %l = stablehlo.constant dense<[NUMBERS]> : tensor<4096xf32>
 // tiles:   %w = stablehlo.reshape %l : (tensor<4096xf32>) -> tensor<64x64xf32>
