@@ -70,6 +70,15 @@ threads() {
     -R '^(cts_|hal_|vm_)' -E '^(cts_hip_gfx|hal_stream_events_hip$)'
 }
 
+# The compiler's threads under the thread sanitizer: those that make machine code, and those of programs run by it.
+compiler_threads() {
+  variant tsan-compiler all -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_SOFTGPU=OFF || return 1
+  side_by_side compiler_threads <<END
+  $python tests/text/run.py --tools "$build/tsan-compiler/tools"
+  $python tests/random/run.py --runner "$build/tsan-compiler/tests/run_graphs" --seed 700000 --count 100
+END
+}
+
 # A million calls from many threads, on each driver, some of which fail or are cancelled: nothing is lost.
 calls() {
   local bad=0 good=0 stress=("$build/tests/cts_main" --suite=stress "--stress_calls=${STRESS_CALLS:-1000000}")
@@ -174,5 +183,5 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random flags parameters sweep hostile address threads calls queues entries targets ptxas kernels \
-  checked replays jax onnx browser fuzzers" "$@"
+run_steps "memory random flags parameters sweep hostile address threads compiler_threads calls queues entries targets \
+  ptxas kernels checked replays jax onnx browser fuzzers" "$@"

@@ -7,7 +7,7 @@ from ops_combine import Combines
 from ops_elements import Elements
 from ops_move import Moves
 from ops_regions import Regions
-from program import PRECISION, ints
+from program import ints
 
 # How often each comes up.
 WEIGHTS = {
@@ -44,7 +44,7 @@ class Program(Elements, Moves, Combines, Regions):
         good = [v for v in self.values if v not in self.arguments and not v.is_small() and (v.exact or v.bound <= 1e5)]
         results = good if self.chance(0.03) else good[-4:]
         results = results or [v for v in self.values if not v.is_small()][-1:]
-        tolerance = [0.0 if v.exact else PRECISION[v.element] * max(v.bound, 1) for v in results]
+        tolerance = [v.precision * max(v.bound, 1) for v in results]
         sizes = [size for v in self.arguments for size, free in zip(v.dims, v.free) if free]
         arguments = ", ".join(f"{v.name}: {v.type()}" for v in self.arguments)
         types = ", ".join(v.type() for v in results)

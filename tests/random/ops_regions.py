@@ -63,7 +63,8 @@ class Regions(Builder):
         self.op("window_generic", parts + starts,
                 {"sizes": ints(sizes), "strides": ints(strides), "dilations": ones, "base_dilations": ones,
                  "pad_low": ints(low), "pad_high": ints(high)},
-                [(p.element, dims, [None] * len(dims), max(p.bound, 1) if p.is_float() else WIDE, True) for p in parts],
+                [(p.element, dims, [None] * len(dims), max(p.bound, 1) if p.is_float() else WIDE, p.exact)
+                 for p in parts],
                 regions=f" ({block})")
         return True
 

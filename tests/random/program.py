@@ -20,11 +20,13 @@ MOST_RANK = 8
 
 
 class Value:
-    """`dims` are numbers; `free[i]` says whose size dimension i has at run time: (value, dimension), or None."""
+    """`dims` are numbers; `free[i]` says whose size dimension i has at run time: (value, dimension), or None. How far off
+    it may be, for each of its bound, is the most that a format on the way to it gives."""
 
     def __init__(self, name, element, dims, free, bound, exact=True):
         self.name, self.element, self.dims, self.free = name, element, list(dims), list(free)
         self.bound, self.exact = bound, exact
+        self.precision = 0 if exact else PRECISION[element]
 
     def type(self):
         return text_type(self.element, self.dims, self.free)
@@ -120,6 +122,7 @@ class Builder:
         values = [Value(self.fresh(), *r) for r in results]
         for value in values:  # a size that no other value has
             value.free = [(value, i) if where == "own" else where for i, where in enumerate(value.free)]
+            value.precision = 0 if value.exact else max([value.precision, *(v.precision for v in operands)])
         text = " <{" + ", ".join(f"{k} = {v}" if v else k for k, v in sorted(attributes.items())) + "}>" \
             if attributes else ""
         types = ", ".join([v.type() for v in operands] + ["index"] * len(extra))

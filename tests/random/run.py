@@ -56,7 +56,7 @@ def main():
             files.append(pathlib.Path(folder, f"{seed}.mlir"))
             files[-1].write_text(Program(seed).text(), encoding="utf-8")
         jobs = [(options.runner, files[at:at + 10]) for at in range(0, len(files), 10)]
-        with concurrent.futures.ThreadPoolExecutor(min(2, os.cpu_count() or 1)) as pool:
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for output in pool.map(run_batch, jobs):
                 counts = re.search(r"^(\d+) passed, (\d+) failed$", output, re.M)
                 passed, failed = passed + int(counts[1]), failed + int(counts[2])
