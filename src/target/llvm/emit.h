@@ -45,6 +45,7 @@ typedef struct emit_features_t {
   bool bf16_convert;    // float -> bfloat
   bool scalef;          // x * 2^n in one x86 instruction
   bool ldexp;           // llvm.ldexp in one instruction
+  bool range;           // vectors' minimum and maximum in one x86 instruction, but for NaN
   bool native_minimum;  // minimum and maximum with IEEE 754-2019 semantics
   bool quick_minimum;   // the same of f32, each in one instruction
   bool byte_dot;        // dot_bytes of i32 vectors

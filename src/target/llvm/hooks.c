@@ -41,6 +41,7 @@ emit_features_t hooks_features(const target_t* target) {
     f.fma = has_feature(target, "fma");
     f.rounding = has_feature(target, "sse4.1");
     f.scalef = has_feature(target, "avx512f") && has_feature(target, "avx512vl");
+    f.range = has_feature(target, "avx512dq") && has_feature(target, "avx512vl");
     f.native_minimum = has_feature(target, "avx10.2");
     f.byte_dot = target->device.has_int8_dot;
     f.tiles = target->device.mma_count > 0;

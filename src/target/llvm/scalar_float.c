@@ -1,5 +1,7 @@
 // Float functions that processors compute by themselves or nearly so. All take f32 and f64; those that only move bits
 // or compare take half too.
+#include <stdio.h>
+
 #include "target/llvm/build.h"
 #include "target/llvm/scalar.h"
 
@@ -70,12 +72,36 @@ static LLVMValueRef against_constant(emit_t* e, LLVMValueRef x, LLVMValueRef con
   return build_select(e, build_fcmp(e, predicate, x, constant), constant, x);
 }
 
+// Of one register's vectors, by x86's instruction that orders zeros by their signs. Where an operand is NaN it gives
+// the other one.
+static LLVMValueRef extremum_in_range(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool is_max) {
+  enum { OF_SIGNED_ZEROS = 1 << 2, CURRENT_ROUNDING = 4 };
+  unsigned lanes = build_lanes(LLVMTypeOf(a)), total = build_bits(LLVMTypeOf(a)) * lanes;
+  char name[48];
+  snprintf(name, sizeof(name), "llvm.x86.avx512.mask.range.%s.%u", build_is_f64(a) ? "pd" : "ps", total);
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), mask = LLVMIntTypeInContext(e->context, lanes <= 8 ? 8 : lanes);
+  LLVMValueRef args[6] = {a,
+                          b,
+                          LLVMConstInt(i32, OF_SIGNED_ZEROS + is_max, 0),
+                          a,
+                          LLVMConstAllOnes(mask),
+                          LLVMConstInt(i32, CURRENT_ROUNDING, 0)};
+  LLVMValueRef result = build_intrinsic(e, name, NULL, 0, args, total == 512 ? 6 : 5);
+  return build_select(e, build_fcmp(e, LLVMRealUNO, a, b), number(a, __builtin_nan("")), result);
+}
+
+static bool is_in_range(emit_t* e, LLVMTypeRef type) {
+  unsigned bits = build_bits(type), total = bits * build_lanes(type);
+  return e->features.range && (bits == 32 || bits == 64) && (total == 128 || total == 256 || total == 512);
+}
+
 static LLVMValueRef extremum(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool is_max) {
   double value;
   if (!e->features.native_minimum) {
     if (constant_number(b, &value)) return against_constant(e, a, b, value, is_max);
     if (constant_number(a, &value)) return against_constant(e, b, a, value, is_max);
   }
+  if (is_in_range(e, LLVMTypeOf(a))) return extremum_in_range(e, a, b, is_max);
   return build_intrinsic2(e, is_max ? "llvm.maximum" : "llvm.minimum", a, b);
 }
 FLOAT_ROW(min, extremum(e, a, b, false))
