@@ -44,6 +44,8 @@ bool codegen_finish(guard_t* guard, guard_result_t result, bool ok, text_t* said
 bool codegen_open(codegen_unit_t* unit, const target_t* target, const char* name, text_t* error);
 bool codegen_emit(codegen_unit_t* unit, LLVMModuleRef module, LLVMCodeGenFileType kind, codegen_bytes_t* out,
                   text_t* error);
+// Code generation for a context keeps instructions in the order they were written in, but for what selection does.
+void codegen_keep_order(LLVMContextRef context);
 // As text or bitcode, for dumps.
 codegen_bytes_t codegen_print_module(codegen_unit_t* unit);
 codegen_bytes_t codegen_bitcode(codegen_unit_t* unit);

@@ -44,6 +44,7 @@ bool codegen_open(codegen_unit_t* unit, const target_t* target, const char* name
   if (!unit->machine) return false;
   unit->context = LLVMContextCreate();
   guard_watch(unit->context);
+  if (target->backend == TARGET_LLVM_CPU && target->arch == TARGET_ARCH_X86) codegen_keep_order(unit->context);
   unit->module = LLVMModuleCreateWithNameInContext(name, unit->context);
   LLVMSetTarget(unit->module, target->triple);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(unit->machine);
