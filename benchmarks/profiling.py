@@ -4,8 +4,9 @@
     .venv/bin/python benchmarks/profiling.py --build build --instructions
 
 Both take turns; what counts is the least of the wall's times over the rounds. --instructions counts those of a whole
-run of iree-run-module with one call instead, on local-sync (callgrind), which no other process disturbs: with the
-profile's file and what begins and ends it.
+run of iree-run-module with one call instead (callgrind), which no other process disturbs: with the profile's file and
+what begins and ends it, on local-sync and on the software GPU with one thread. It also counts the calls of functions of
+src/hal/profile while nothing is profiled, of which there are none.
 """
 
 import argparse
@@ -58,18 +59,38 @@ def measure(build, source, work, rounds, only):
     return rows
 
 
-def count(build, source, work):
+# Of profiles alone; those that look whether there is one are part of their callers.
+PROFILE = re.compile(r"^c?fn=\(\d+\) ((?:hal_profile|profile|gpu_profile)_\w+)", re.MULTILINE)
+
+
+def valgrind(build, result, module, device, profile, environment):
+    """Instructions of a run, and the functions of profiles that it called."""
+    call(["env", *environment, "valgrind", "--tool=callgrind", f"--callgrind-out-file={result}",
+          build / "tools" / "iree-run-module", *device, f"--module={module}", f"--function={FUNCTION}", INPUT,
+          "--output=", *profiled(profile)], timeout=3 * 3600)
+    text = result.read_text()
+    return int(re.search(r"^(?:summary|totals): (\d+)", text, re.MULTILINE)[1]), set(PROFILE.findall(text))
+
+
+def count(build, source, work, only):
     """Instructions; Valgrind knows no AVX-512."""
-    module, counts = work / "profiling-haswell.vmfb", []
-    call([build / "tools" / "iree-compile", source, *CPU_FLAGS, "--iree-llvmcpu-target-cpu=haswell", "-o", module])
-    for profile in (None, work / "profiling.ireeprof"):
-        result = work / "profiling.callgrind"
-        call(["valgrind", "--tool=callgrind", f"--callgrind-out-file={result}", build / "tools" / "iree-run-module",
-              "--device=local-sync", f"--module={module}", f"--function={FUNCTION}", INPUT, "--output=",
-              *profiled(profile)], timeout=3600)
-        counts.append(int(re.search(r"^(?:summary|totals): (\d+)", result.read_text(), re.MULTILINE)[1]))
-    off, on = counts
-    return [["local-sync", f"{off:,}", f"{on:,}", f"{100 * (on / off - 1):+.3f} %"]]
+    library = build / "lib" / "softgpu"
+    kinds = {"local-task": ("local-sync", [*CPU_FLAGS, "--iree-llvmcpu-target-cpu=haswell"], ["--device=local-sync"],
+                            []),
+             "amdgpu": ("amdgpu", ["--iree-hal-target-device=amdgpu", "--iree-rocm-target=gfx1100"],
+                        ["--device=amdgpu", f"--amdgpu_libhsa_search_path={library}"],
+                        ["IREE_SOFTGPU_TARGET=gfx1100", "IREE_SOFTGPU_THREADS=1"])}
+    rows = []
+    for name, (label, target, device, environment) in kinds.items():
+        if only and name != only:
+            continue
+        module = work / f"profiling-instructions-{label}.vmfb"
+        call([build / "tools" / "iree-compile", source, *target, "-o", module])
+        (off, called), (on, _) = (valgrind(build, work / "profiling.callgrind", module, device, profile, environment)
+                                  for profile in (None, work / "profiling.ireeprof"))
+        names = " ".join([str(len(called)), *sorted(called)])
+        rows.append([label, f"{off:,}", f"{on:,}", f"{100 * (on / off - 1):+.3f} %", names])
+    return rows
 
 
 def main():
@@ -83,11 +104,12 @@ def main():
     work = build / "models"
     source = make.write("mobilenetv2", work)
     if options.instructions:
-        rows = count(build, source, work)
+        rows = count(build, source, work, options.only)
     else:
         rows = measure(build, source, work, options.rounds, options.only)
     what = "instructions of a run with one call" if options.instructions else "milliseconds of a call, least (median)"
-    print(f"{machine()}\n{table(f'MobileNetV2, {MODES}: {what}', ['device', 'off', 'on', 'more'], rows)}")
+    columns = ["device", "off", "on", "more", *(["called while off"] if options.instructions else [])]
+    print(f"{machine()}\n{table(f'MobileNetV2, {MODES}: {what}', columns, rows)}")
     return 0
 
 

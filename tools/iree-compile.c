@@ -6,11 +6,12 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/progress.h"
+#include "base/seconds.h"
 #include "base/trace.h"
 #include "base/version.h"
+#include "compile_report.h"
 #include "compiler/flags.h"
 #include "scoped_main.h"
 
@@ -21,13 +22,8 @@ typedef struct console_t {
   const char* stage;
   uint32_t dispatches, kernels;  // for the summary
   size_t code;
+  compile_report_t* report;  // or NULL
 } console_t;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void on_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* loc, const char* text,
                           const char* rendered) {
@@ -44,11 +40,12 @@ static void end_stage(console_t* c, double t) {
 static void on_progress(void* user, const char* stage, uint32_t done, uint32_t total) {
   console_t* c = user;
   if (stage != c->stage) {
-    double t = now();
+    double t = seconds_now();
     if (c->timing) progress_clear(&c->progress);
     end_stage(c, t);
     c->stage = stage;
     c->stage_start = t;
+    if (c->report) report_stage(c->report, stage);
   }
   progress_show(&c->progress, stage, (double)done / total);
 }
@@ -65,6 +62,7 @@ static bool on_program(void* user, ir_context_t* ctx, ir_op_t* module, const ker
   (void)ctx;
   console_t* c = user;
   count_dispatches(module, &c->dispatches);
+  if (c->report) report_program(c->report, module, kernels);
   c->kernels = kernels->count;
   c->code = executable->size;
   return true;
@@ -77,7 +75,7 @@ static void print_summary(const console_t* c, const compiler_flags_t* flags, con
   getrusage(RUSAGE_SELF, &usage);
   fprintf(stderr,
           "%s: %u dispatches, %u kernels, %zu bytes of code; %zu bytes written in %.1f s with %ld MiB of memory\n",
-          flags->input, c->dispatches, c->kernels, c->code, size, now() - c->start, usage.ru_maxrss / 1024);
+          flags->input, c->dispatches, c->kernels, c->code, size, seconds_now() - c->start, usage.ru_maxrss / 1024);
   const host_memory_t* m = &output->memory;
   if (!m->function && !m->constants) return;
   fprintf(stderr, "%s: needs %s%lld bytes of a device's memory", flags->input, m->is_least ? "at least " : "",
@@ -114,6 +112,16 @@ static int list_backends(void) {
   return 0;
 }
 
+// False after a message.
+static bool finish_report(console_t* c, const compiler_flags_t* flags, const compiler_output_t* output) {
+  report_stage(c->report, NULL);
+  bool ok = report_write(c->report, flags->compile_report, flags->input, &output->memory);
+  if (!ok) {
+    fprintf(stderr, "error: cannot write '%s' of --compile-report: %s\n", flags->compile_report, strerror(errno));
+  }
+  return ok;
+}
+
 static int compile(const compiler_flags_t* flags) {
   text_t error = {0};
   compiler_options_t options;
@@ -123,7 +131,7 @@ static int compile(const compiler_flags_t* flags) {
     return 1;
   }
   text_finish(&error);
-  console_t console = {.start = now(), .timing = options.timing};
+  console_t console = {.start = seconds_now(), .timing = options.timing};
   progress_begin(&console.progress, flags->quiet == FLAG_TRUE);
   options.diagnostic = on_diagnostic;
   options.diagnostic_user = &console;
@@ -132,6 +140,13 @@ static int compile(const compiler_flags_t* flags) {
   options.pass_times = on_pass_times;
   options.observe = on_program;
   options.observe_user = &console;
+  compile_report_t report;
+  if (flags->compile_report) {
+    report_begin(&report);
+    console.report = &report;
+    options.target.measured = report_kernel;
+    options.target.measured_user = &report;
+  }
   bool to_stdout = !flags->output || !strcmp(flags->output, "-");
   compiler_output_t output = {.path = to_stdout ? NULL : flags->output};
   if (flags->trace_output && !trace_start(flags->trace_output)) {
@@ -140,7 +155,7 @@ static int compile(const compiler_flags_t* flags) {
   }
   bool ok = compiler_run(&options, flags->input, NULL, 0, &output);
   progress_clear(&console.progress);
-  end_stage(&console, now());
+  end_stage(&console, seconds_now());
   if (!trace_stop()) {
     fprintf(stderr, "error: cannot write '%s' of --trace-output: %s\n", flags->trace_output, strerror(errno));
     ok = false;
@@ -150,6 +165,8 @@ static int compile(const compiler_flags_t* flags) {
     if (!ok) fprintf(stderr, "error: cannot write to standard output\n");
   }
   if (ok && flags->summary == FLAG_TRUE) print_summary(&console, flags, &output);
+  if (ok && console.report) ok = finish_report(&console, flags, &output);
+  if (console.report) report_finish(console.report);
   free(output.data);
   return ok ? 0 : 1;
 }

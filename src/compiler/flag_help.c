@@ -37,7 +37,7 @@ static const struct {
     {"Executables and dispatches",
      "iree-hal-dump- iree-hal-substitute- iree-hal-executable iree-hal-benchmark- iree-flow-"},
     {"Looking inside", "mlir- dump-compilation- verify opt-bisect- split-input-file"},
-    {"This program", "help version quiet summary"},
+    {"This program", "help version quiet summary compile-report"},
 };
 enum { GROUP_COUNT = sizeof(groups) / sizeof(groups[0]) };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/seconds.h"
 #include "dialects/graph.h"
 #include "ir/context.h"
 #include "kernels/strategy.h"
@@ -15,6 +16,7 @@ typedef struct signature_t {
   uint64_t hash;  // of the text
   kernel_plan_t plan;
   uint32_t entry;
+  double seconds;  // that building it took
 } signature_t;
 
 typedef struct assign_t {
@@ -72,6 +74,7 @@ static signature_t* find(assign_t* a, const text_t* text) {
 
 static signature_t* build(assign_t* a, ir_op_t* dispatch, const text_t* text) {
   kernel_plan_t plan;
+  double start = seconds_now();
   if (!kernels_build(a->ctx, dispatch, a->into, a->device, &plan)) return NULL;
   if (a->known_count == a->known_capacity) {
     a->known_capacity = a->known_capacity ? a->known_capacity * 2 : 64;
@@ -82,7 +85,8 @@ static signature_t* build(assign_t* a, ir_op_t* dispatch, const text_t* text) {
                      .size = text->size,
                      .hash = ir_hash_bytes(text->data, text->size),
                      .plan = plan,
-                     .entry = a->known_count};
+                     .entry = a->known_count,
+                     .seconds = seconds_now() - start};
   ++a->known_count;
   return s;
 }
@@ -122,7 +126,11 @@ bool kernels_assign(ir_context_t* ctx, ir_op_t* module, const device_info_t* dev
   visit(&a, module);
   out->count = a.known_count;
   out->funcs = ARENA_ARRAY(ir_context_arena(ctx), ir_op_t*, a.known_count + 1);
-  for (uint32_t i = 0; i < a.known_count; ++i) out->funcs[i] = a.known[i].plan.func;
+  out->seconds = ARENA_ARRAY(ir_context_arena(ctx), double, a.known_count + 1);
+  for (uint32_t i = 0; i < a.known_count; ++i) {
+    out->funcs[i] = a.known[i].plan.func;
+    out->seconds[i] = a.known[i].seconds;
+  }
   memory_free(a.known);
   return !a.failed;
 }

@@ -9,6 +9,7 @@ typedef struct kernel_list_t {
   ir_op_t* module;  // builtin.module that holds them
   ir_op_t** funcs;  // kernel.func, numbered as the executable's entries
   uint32_t count;
+  double* seconds;  // that building each took; or NULL
 } kernel_list_t;
 
 // Builds the kernels, equal dispatches sharing one, and sets each dispatch's `entry`, `workgroups` and `strategy`.

@@ -135,6 +135,10 @@ typedef struct target_compile_options_t {
   // Called in the caller's thread with how many parts have their code; may be NULL.
   void (*progress)(void* user, uint32_t done, uint32_t total);
   void* progress_user;
+  // Called for each kernel, from one thread, with the seconds that its code took and the bytes that were held for it at
+  // the end: code is then generated on one thread, kernel by kernel. May be NULL; only LLVM's backends call it.
+  void (*measured)(void* user, const char* name, double seconds, size_t memory);
+  void* measured_user;
 } target_compile_options_t;
 
 // Compiles kernel.func ops. All messages go to `error`; on failure `out` is empty. Reads the ops only (each op's and

@@ -4,12 +4,14 @@
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/seconds.h"
 #include "base/trace.h"
 #include "target/backend.h"
 #include "target/llvm/debug.h"
@@ -38,6 +40,7 @@ void chunk_split(build_job_t* job) {
   uint64_t total = 0;
   for (uint32_t i = 0; i < job->func_count; ++i) total += count_ops(job->funcs[i]);
   uint64_t share = total / MOST_CHUNKS < LEAST_OPS ? LEAST_OPS : total / MOST_CHUNKS;
+  if (job->options->measured) share = 0;             // a kernel each
   if (is_dumping(job->options)) share = UINT64_MAX;  // dumps are one file each
   job->chunks = memory_array(job->func_count + 1, sizeof(chunk_t));
   uint64_t filled = 0;
@@ -60,6 +63,7 @@ typedef struct work_t {
   build_job_t* job;
   chunk_t* chunk;
   codegen_unit_t unit;
+  size_t heap;  // of the process at the end, where that is measured
 } work_t;
 
 static bool emit_chunk(work_t* w) {
@@ -150,6 +154,12 @@ static void set_code_object_version(const target_t* target, LLVMContextRef conte
   LLVMAddModuleFlag(module, LLVMModuleFlagBehaviorError, flag, sizeof(flag) - 1, value);
 }
 
+// Bytes of the process's heap.
+static size_t heap_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 static void build_chunk(void* user) {
   work_t* w = user;
   build_job_t* job = w->job;
@@ -165,13 +175,21 @@ static void build_chunk(void* user) {
   LLVMCodeGenFileType kind = job->target->backend == TARGET_CUDA ? LLVMAssemblyFile : LLVMObjectFile;
   chunk->ok =
       emit_chunk(w) && dump_stages(w) && codegen_emit(&w->unit, w->unit.module, kind, &chunk->code, &chunk->error);
+  if (job->options->measured) w->heap = heap_bytes();  // while all of it is there
 }
 
 // A trace has the name of the first of its kernels.
 static void run_chunk(build_job_t* job, chunk_t* chunk) {
   TRACE_SCOPE(ir_op_string(job->funcs[chunk->first], "sym_name", "kernels"));
-  work_t w = {job, chunk, {0}};
+  work_t w = {.job = job, .chunk = chunk};
+  const target_compile_options_t* options = job->options;
+  double start = options->measured ? seconds_now() : 0;
+  size_t heap = options->measured ? heap_bytes() : 0;
   chunk->result = codegen_guarded(&chunk->guard, &w.unit, build_chunk, &w);
+  if (options->measured) {
+    options->measured(options->measured_user, ir_op_string(job->funcs[chunk->first], "sym_name", "kernels"),
+                      seconds_now() - start, w.heap > heap ? w.heap - heap : 0);
+  }
   if (chunk->result == GUARD_DONE) return;
   chunk->ok = false;  // what it had is gone
   chunk->code = (codegen_bytes_t){0};
@@ -210,6 +228,7 @@ bool chunk_run_all(build_job_t* job, text_t* error) {
   pthread_t threads[MOST_THREADS];
   queue_t queue = {.job = job, .caller = pthread_self()};
   uint32_t wanted = job->options->threads > MOST_THREADS ? MOST_THREADS : job->options->threads, started = 0;
+  if (job->options->measured) wanted = 1;
   while (started + 1 < wanted && started + 1 < job->chunk_count &&
          pthread_create(&threads[started], NULL, work, &queue) == 0) {
     ++started;
