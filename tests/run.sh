@@ -34,6 +34,7 @@ imports() {
   $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --count 4
   $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --open both --every 4
   $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --open sizes --every 9
+  $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --open results --every 9
   $python tests/import/onnx/table.py --check --cache "$build/tests"
   $python tests/import/lowering/table.py
 END

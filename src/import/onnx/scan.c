@@ -11,10 +11,11 @@ typedef struct scan_t {
   uint32_t states, inputs, outputs;
   int64_t input_axes[MAX_VALUES], output_axes[MAX_VALUES], input_directions[MAX_VALUES], output_directions[MAX_VALUES];
   onnx_dim_t length;
+  ir_value_t* rounds;  // of an entry of a batch, which may be fewer; zeros follow then. NULL: `length`
 } scan_t;
 
 typedef struct scan_ends_t {
-  ir_value_t *length, *initial[2 * MAX_VALUES], *next[2 * MAX_VALUES];
+  ir_value_t *rounds, *initial[2 * MAX_VALUES], *next[2 * MAX_VALUES];
   onnx_growing_t growing[MAX_VALUES];  // `element` NULL for what does not grow
 } scan_ends_t;
 
@@ -96,7 +97,7 @@ static bool end_step(onnx_node_t* n, scan_t* s, onnx_loop_t* loop, const onnx_va
     ends->initial[at] = onnx_accumulator(n, s->length, element->type);
     *n->b = inside;
     ir_value_t* sum = ir_block_add_arg(n->ctx, loop->body, ends->initial[at]->type);
-    ir_value_t* step = step_at(n, loop->body->args[0], ends->length, s->output_directions[i]);
+    ir_value_t* step = step_at(n, loop->body->args[0], ends->rounds, s->output_directions[i]);
     ends->next[at] = onnx_put_element(n, sum, element, step);
   }
   for (uint32_t i = 0; i < s->outputs; ++i) {
@@ -108,21 +109,31 @@ static bool end_step(onnx_node_t* n, scan_t* s, onnx_loop_t* loop, const onnx_va
   return true;
 }
 
+// x with zeros behind, up to that length.
+static ir_value_t* fill_up(onnx_node_t* n, ir_value_t* x, onnx_dim_t length) {
+  onnx_dim_t dims[ONNX_MAX_RANK];
+  for (int32_t i = 0; i < x->type->rank; ++i) dims[i] = onnx_dim(n, x, i);
+  dims[0] = onnx_dim_sub(n, length, dims[0]);
+  ir_value_t* zero = graph_scalar_constant(n->b, x->type->element, 0);
+  return graph_concat(n->b, (ir_value_t*[]){x, onnx_broadcast_to(n, zero, x->type->rank, dims)}, 2, 0);
+}
+
 static bool take_outputs(onnx_node_t* n, const scan_t* s, ir_op_t* op, const onnx_values_t* results,
                          const scan_ends_t* ends) {
   uint32_t sizes = 1 + n->out_count;
   for (uint32_t i = 0; i < n->out_count; ++i) {
     ir_value_t* v = ir_result(op, 1 + i);
     const onnx_growing_t* growing = i < s->states ? NULL : &ends->growing[i - s->states];
-    if (growing && growing->element) v = onnx_grown(n, growing, ends->length, v, ir_result(op, sizes++));
+    if (growing && growing->element) v = onnx_grown(n, growing, ends->rounds, v, ir_result(op, sizes++));
     if (!v) return false;
+    if (growing && growing->element && s->rounds) v = fill_up(n, v, s->length);
     if (i >= s->states) v = move_axis(n, v, s->output_axes[i - s->states]);
     n->out[i] = onnx_value(v, results->items[i].element);
   }
   return true;
 }
 
-static bool lower_scan(onnx_node_t* n);
+static bool lower_scan(onnx_node_t* n, ir_value_t* rounds);
 
 // What a round makes of `args`: the node's body, or for a batch the scan of one entry.
 static bool lower_round(onnx_node_t* n, onnx_value_t* args, bool batch, onnx_values_t* results) {
@@ -134,7 +145,8 @@ static bool lower_round(onnx_node_t* n, onnx_value_t* args, bool batch, onnx_val
   onnx_node_t entry = *n;
   *results = (onnx_values_t){ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, n->out_count + 1), n->out_count};
   entry.in = args, entry.out = results->items;
-  return lower_scan(&entry);
+  if (!onnx_int(n, "lengths", 0)) return lower_scan(&entry, NULL);
+  return lower_scan(&entry, args[--entry.in_count].v);
 }
 
 static bool run_scan(onnx_node_t* n, scan_t* s, bool batch) {
@@ -143,24 +155,33 @@ static bool run_scan(onnx_node_t* n, scan_t* s, bool batch) {
   onnx_value_t args[MAX_VALUES];
   onnx_values_t results;
   scan_ends_t ends = {0};
-  ends.length = onnx_dim_tensor(n, s->length, 0);
+  ends.rounds = s->rounds ? s->rounds : onnx_dim_tensor(n, s->length, 0);
   for (uint32_t i = 0; i < s->states; ++i) types[i] = (ends.initial[i] = n->in[i].v)->type;
   onnx_loop_begin(&loop, n, types, s->states);
   for (uint32_t i = 0; i < s->states; ++i) args[i] = onnx_value(loop.body->args[1 + i], n->in[i].element);
   for (uint32_t i = 0; i < s->inputs; ++i) {
-    ir_value_t* at = step_at(n, loop.body->args[0], ends.length, s->input_directions[i]);
+    ir_value_t* at = step_at(n, loop.body->args[0], ends.rounds, s->input_directions[i]);
     const onnx_value_t* x = &n->in[s->states + i];
     args[s->states + i] = onnx_value(onnx_element(n, x->v, s->input_axes[i], at), x->element);
   }
   bool fine = lower_round(n, args, batch, &results);
   if (!fine || !end_step(n, s, &loop, &results, &ends)) return onnx_loop_drop(&loop), false;
-  ir_op_t* op = onnx_loop_end(&loop, ends.initial, ends.next, ends.length, -1);
+  ir_op_t* op = onnx_loop_end(&loop, ends.initial, ends.next, ends.rounds, -1);
   return take_outputs(n, s, op, &results, &ends);
 }
 
-static bool lower_scan(onnx_node_t* n) {
+static bool lower_scan(onnx_node_t* n, ir_value_t* rounds) {
   scan_t s;
-  return read_scan(n, &s) && run_scan(n, &s, false);
+  onnx_dim_t count;
+  if (!read_scan(n, &s)) return false;
+  if (rounds) {
+    if (!onnx_tensor_number(n, rounds, &count)) return false;
+    onnx_dim_t fits = onnx_flag_and(n, onnx_dim_test(n, SCALAR_ge, count, onnx_dim_of(0)),
+                                    onnx_dim_test(n, SCALAR_le, count, s.length));
+    if (!onnx_require(n, fits, "the length of a sequence is out of range")) return false;
+    s.rounds = rounds;
+  }
+  return run_scan(n, &s, false);
 }
 
 // Opset 8 has a batch in front of every value: a scan along that, without states, of scans.
@@ -171,7 +192,13 @@ static bool scan_batch(onnx_node_t* n) {
   for (uint32_t i = 0; i < n->in_count; ++i) {
     if (!n->in[i].v || !onnx_rank(n->in[i])) return onnx_error(n, "input %u must have the batch in front", i);
   }
+  uint32_t last = n->in_count - 1;
+  if (onnx_int(n, "lengths", 0)) {
+    if (!last || !onnx_is_int(n->in[last]) || onnx_rank(n->in[last]) != 1)
+      return onnx_error(n, "the lengths of the sequences must be a vector of integers");
+    onnx_set_input(n, last, onnx_cast(n, n->in[last], onnx_si64(n->ctx)).v);
+  }
   return read_length(n, &s) && run_scan(n, &s, true);
 }
 
-bool onnx_lower_scan(onnx_node_t* n) { return onnx_int(n, "batched", 0) ? scan_batch(n) : lower_scan(n); }
+bool onnx_lower_scan(onnx_node_t* n) { return onnx_int(n, "batched", 0) ? scan_batch(n) : lower_scan(n, NULL); }

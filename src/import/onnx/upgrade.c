@@ -173,21 +173,21 @@ static bool upgrade_cast_name(upgrade_t* u) {
 // Inputs (x, tiles, axis), scalars both.
 static bool upgrade_tile(upgrade_t* u) { return fail(u, "the form of opset 5 and older is not supported"); }
 
-// Input 0 was the lengths of the batch's sequences, and all other values had the batch in front.
+// Input 0 was the lengths of the batch's sequences, which go last, and all other values had the batch in front.
 static bool upgrade_scan(upgrade_t* u) {
   uint32_t count = u->op->operand_count;
   ir_value_t** values = ARENA_ARRAY(ir_context_arena(u->ctx), ir_value_t*, count + 1);
   if (!count) return fail(u, "needs the lengths of the sequences, or their place left out, as input 0");
   const ir_op_t* lengths = ir_operand(u->op, 0)->def;
-  if (!lengths || strcmp(lengths->name, "torch.constant.none") != 0) {
-    return fail(u, "lengths of sequences (input 0) are not supported");
-  }
+  bool whole = lengths && strcmp(lengths->name, "torch.constant.none") == 0;
   for (uint32_t i = 1; i < count; ++i) values[i - 1] = ir_operand(u->op, i);
-  ir_op_set_operands(u->ctx, u->op, values, count - 1);
+  values[count - 1] = ir_operand(u->op, 0);
+  ir_op_set_operands(u->ctx, u->op, values, count - whole);
   const ir_attr_t* directions = get_attr(u, "directions");
   if (directions) ir_op_set_attr(u->ctx, u->op, full_name(u, "scan_input_directions"), directions);
   drop_attr(u, "directions");
   set_int(u, "batched", 1);
+  if (!whole) set_int(u, "lengths", 1);
   return true;
 }
 

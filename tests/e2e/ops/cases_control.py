@@ -228,3 +228,20 @@ def scan_entries(case_):
 
 graph_case("Scan-batch", scan_entries, f32("b", 4), f32("b", "n", 4), results=2, opset=8,
            sizes=[{"b": 3, "n": 5}, {"b": 1, "n": 1}])
+
+
+def scan_lengths(case_):
+    """The same of sequences of other lengths, of which parts are collected, backwards."""
+    nodes = [helper.make_node("Add", ["sum_in", "row"], ["sum"]), helper.make_node("Identity", ["sum"], ["out"]),
+             helper.make_node("Slice", ["sum"], ["part"], starts=[1], ends=[3])]
+    body = helper.make_graph(nodes, "body", [value("sum_in", F, ["k"]), value("row", F, ["k"])],
+                             [value("sum", F, ["k"]), value("out", F, ["k"]), value("part", F, ["l"])])
+    return [helper.make_node("Scan", ["x2", "x0", "x1"], ["y0", "y1", "y2"], body=body, num_scan_inputs=1,
+                             directions=[len(case_.sizes) - 2])]
+
+
+LENGTHS = [{"b": 3, "n": 5, "k": 4, "lengths": [5, 2, 3]}, {"b": 1, "n": 4, "k": 2, "lengths": [1]}]
+for direction in (0, 1):
+    graph_case(f"Scan-batch-lengths-{direction}", scan_lengths, f32("b", "k"), f32("b", "n", "k"),
+               chosen("lengths", np.int64, ("b",)), results=3, opset=8,
+               sizes=LENGTHS + [{"b": 1, "n": 4, "k": 2, "lengths": [4]}] * direction)

@@ -1,5 +1,5 @@
 """Operators with random attributes, shapes and types: sweep.py --evaluator onnx-eval | --tools DIR [--count N]
-Or the tables' cases with models that know less: sweep.py --open sizes|constants|both ...
+Or the tables' cases with models that know less: sweep.py --open sizes|constants|both|results ...
 
 What draws_*.py make is run by ONNX Runtime, or where that refuses or is named as wrong, by ONNX's reference, and must
 agree with the reference evaluator of graph (--evaluator: no code generation) or with the compiled program (--tools).
@@ -8,7 +8,7 @@ Odd numbers of an operator's configurations have sizes that only the call knows.
 seed: --only NAME --seed SEED --count 1 runs it again.
 
 With --open each case of the tables (cases_*.py) gets a model without the sizes of its operands, or one whose constants
-are inputs, or both. What must be refused then, with a message that says what would work, is in open_refused.txt.
+are inputs, or both; or one that knows neither sizes nor the ranks of its results. What must be refused then, with a message that says what would work, is in open_refused.txt.
 """
 
 import argparse
@@ -118,14 +118,14 @@ def run_one(options, name, seed, folder):
 def run_opened(options, number, folder):
     """Why a case of the tables fails when its model knows less, and whether it was refused."""
     subject = case.CASES[number]
-    less = case.opened(subject, options.open != "constants", options.open != "sizes")
+    less = case.opened(subject, options.open != "constants", options.open in ("constants", "both"))
     model = module = None
     for sizes in [row for row in subject.sizes if "stops" not in row][:3]:
         arrays, given = case.arrays_of(subject, sizes), case.arrays_of(less, sizes)
         expected = [np.asarray(y) for y in
                     run.expected_results(case.model_of(subject, arrays), arrays, subject.reference)]
         if not model:
-            model = case.model_of(less, given, expected)
+            model = case.model_of(less, given, None if options.open == "results" else expected)
             onnx.save(model, folder / "model.onnx")
         if options.evaluator:
             actual = evaluate(options, folder, given, expected)
@@ -197,7 +197,7 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="only operators whose name begins so; repeatable")
     parser.add_argument("--seed", type=int, default=0, help="of the first configuration of each operator")
     parser.add_argument("--count", type=int, default=10, help="configurations of each operator")
-    parser.add_argument("--open", choices=["sizes", "constants", "both"], help="the tables' cases, with less known")
+    parser.add_argument("--open", choices=["sizes", "constants", "both", "results"], help="the tables' cases, with less known")
     parser.add_argument("--every", type=int, default=1, help="with --open: only each Nth case, beginning by --seed")
     parser.add_argument("--strict", action="store_true", help="all peers that run a configuration must agree")
     parser.add_argument("--verbose", action="store_true", help="print failing configurations in full")
