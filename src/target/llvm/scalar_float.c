@@ -1,6 +1,7 @@
 // Float functions that processors compute by themselves or nearly so. All take f32 and f64; those that only move bits
 // or compare take half too.
 #include <stdio.h>
+#include <string.h>
 
 #include "target/llvm/build.h"
 #include "target/llvm/scalar.h"
@@ -72,22 +73,59 @@ static LLVMValueRef against_constant(emit_t* e, LLVMValueRef x, LLVMValueRef con
   return build_select(e, build_fcmp(e, predicate, x, constant), constant, x);
 }
 
-// Of one register's vectors, by x86's instruction that orders zeros by their signs. Where an operand is NaN it gives
-// the other one.
+// A vector's extremum by x86's instruction that orders zeros by their signs. Where an operand is NaN the instruction
+// gives the other one, so that comes at the end, and once in a chain of them: numbers in a row, then the flags of two
+// operands by one comparison.
+typedef struct range_t {
+  LLVMValueRef number;       // right where `flags` is not set
+  LLVMValueRef flags;        // one of the operands is NaN
+  LLVMValueRef rest, alone;  // flags are `rest` or those of `alone`, which a comparison has for itself
+} range_t;
+
+static const char range_name[] = "llvm.x86.avx512.mask.range";
+
+// What extremum_in_range made of `x` earlier in this block.
+static bool find_range(emit_t* e, LLVMValueRef x, range_t* out) {
+  if (!LLVMIsASelectInst(x) || LLVMGetInstructionParent(x) != LLVMGetInsertBlock(e->builder)) return false;
+  LLVMValueRef flags = LLVMGetOperand(x, 0), number = LLVMGetOperand(x, 2);
+  size_t length = 0;
+  if (!LLVMIsACallInst(number)) return false;
+  const char* name = LLVMGetValueName2(LLVMGetCalledValue(number), &length);
+  if (length < strlen(range_name) || strncmp(name, range_name, strlen(range_name)) != 0) return false;
+  *out = (range_t){.number = number, .flags = flags};
+  if (LLVMIsAFCmpInst(flags)) return true;
+  LLVMValueRef last = LLVMGetOperand(flags, 1);
+  if (!LLVMIsAFCmpInst(last) || LLVMGetOperand(last, 0) != LLVMGetOperand(last, 1)) return true;
+  out->rest = LLVMGetOperand(flags, 0), out->alone = LLVMGetOperand(last, 0);
+  return true;
+}
+
+static LLVMValueRef are_nan(emit_t* e, LLVMValueRef a, LLVMValueRef b) { return build_fcmp(e, LLVMRealUNO, a, b); }
+
 static LLVMValueRef extremum_in_range(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool is_max) {
   enum { OF_SIGNED_ZEROS = 1 << 2, CURRENT_ROUNDING = 4 };
+  range_t x, y;
+  bool a_found = find_range(e, a, &x), b_found = find_range(e, b, &y);
+  LLVMValueRef nan = number(a, __builtin_nan("")), flags;
+  if (a_found && b_found) {
+    flags = build_or(e, x.flags, y.flags);
+  } else if (a_found || b_found) {
+    range_t* chain = a_found ? &x : &y;
+    LLVMValueRef leaf = a_found ? b : a;
+    flags = chain->alone ? build_or(e, chain->rest, are_nan(e, chain->alone, leaf))
+                         : build_or(e, chain->flags, are_nan(e, leaf, leaf));
+  } else {
+    flags = are_nan(e, a, b);
+  }
+  if (a_found) a = x.number;
+  if (b_found) b = y.number;
   unsigned lanes = build_lanes(LLVMTypeOf(a)), total = build_bits(LLVMTypeOf(a)) * lanes;
   char name[48];
-  snprintf(name, sizeof(name), "llvm.x86.avx512.mask.range.%s.%u", build_is_f64(a) ? "pd" : "ps", total);
+  snprintf(name, sizeof(name), "%s.%s.%u", range_name, build_is_f64(a) ? "pd" : "ps", total);
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context), mask = LLVMIntTypeInContext(e->context, lanes <= 8 ? 8 : lanes);
-  LLVMValueRef args[6] = {a,
-                          b,
-                          LLVMConstInt(i32, OF_SIGNED_ZEROS + is_max, 0),
-                          a,
-                          LLVMConstAllOnes(mask),
-                          LLVMConstInt(i32, CURRENT_ROUNDING, 0)};
-  LLVMValueRef result = build_intrinsic(e, name, NULL, 0, args, total == 512 ? 6 : 5);
-  return build_select(e, build_fcmp(e, LLVMRealUNO, a, b), number(a, __builtin_nan("")), result);
+  LLVMValueRef way = LLVMConstInt(i32, OF_SIGNED_ZEROS + is_max, 0), mode = LLVMConstInt(i32, CURRENT_ROUNDING, 0);
+  LLVMValueRef args[6] = {a, b, way, a, LLVMConstAllOnes(mask), mode};
+  return build_select(e, flags, nan, build_intrinsic(e, name, NULL, 0, args, total == 512 ? 6 : 5));
 }
 
 static bool is_in_range(emit_t* e, LLVMTypeRef type) {
