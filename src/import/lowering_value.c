@@ -300,72 +300,11 @@ ir_value_t* lower_index(ir_builder_t* b, ir_value_t* v) {
   int64_t constant;
   if (lower_constant_index(v, &constant)) return graph_index_constant(b, constant);
   if (ir_type_is_tensor(v->type)) return lower_index_element(b, v, 0);
-  const ir_type_t* index = ir_type_index(b->ctx);
-  if (v->type == index) return v;
-  if (v->def && graph_scalar_fn(v->def) == SCALAR_cast && ir_operand(v->def, 0)->type == index) {
-    return ir_operand(v->def, 0);
-  }
-  return graph_cast(b, v, index, false);
-}
-
-static ir_value_t* index_through(ir_builder_t* b, ir_value_t* tensor, int64_t i);
-
-// Integer arithmetic that is the same on indices, as long as nothing overflows.
-static bool is_index_fn(int fn) {
-  return fn == SCALAR_add || fn == SCALAR_sub || fn == SCALAR_mul || fn == SCALAR_min || fn == SCALAR_max ||
-         fn == SCALAR_div || fn == SCALAR_rem;
-}
-
-static ir_value_t* index_of_function(ir_builder_t* b, ir_op_t* op, int64_t i) {
-  int fn = graph_scalar_fn(op);
-  bool casts = fn == SCALAR_cast && !lower_is_float(ir_operand(op, 0)->type) && !lower_is_bool(ir_operand(op, 0)->type);
-  if (casts) return index_through(b, ir_operand(op, 0), i);
-  if (!is_index_fn(fn)) return NULL;
-  ir_value_t* x = index_through(b, ir_operand(op, 0), i);
-  ir_value_t* y = x ? index_through(b, ir_operand(op, 1), i) : NULL;
-  return y ? lower_index_binary(b, (scalar_fn_t)fn, x, y) : NULL;
-}
-
-static ir_value_t* index_of_concat(ir_builder_t* b, ir_op_t* op, int64_t i) {
-  for (uint32_t k = 0; k < op->operand_count; ++k) {
-    int64_t size = ir_type_count(ir_operand(op, k)->type);
-    if (size == IR_DYNAMIC) return NULL;
-    if (i < size) return index_through(b, ir_operand(op, k), i);
-    i -= size;
-  }
-  return NULL;
-}
-
-// Element i of an integer tensor of at most one dimension, followed to host scalars; NULL when that ends at data.
-static ir_value_t* index_through(ir_builder_t* b, ir_value_t* tensor, int64_t i) {
-  ir_op_t* op = tensor->def;
-  int64_t offset, stride;
-  if (!op || tensor->type->rank > 1) return NULL;
-  if (graph_scalar_fn(op) >= 0) return index_of_function(b, op, i);
-  switch (ir_code(op)) {
-    case GRAPH_CONSTANT: {
-      const ir_attr_t* value = ir_op_attr(op, "value");
-      return value->kind == IR_ATTR_ELEMENTS ? graph_index_constant(b, ir_attr_element_integer(value, i)) : NULL;
-    }
-    case GRAPH_TO_TENSOR:
-      return lower_index(b, ir_operand(op, 0));
-    case GRAPH_CONCAT:
-      return index_of_concat(b, op, i);
-    case GRAPH_RESHAPE:
-      return index_through(b, ir_operand(op, 0), i);
-    case GRAPH_BROADCAST:
-      if (ir_type_count(ir_operand(op, 0)->type) != 1) return NULL;
-      return index_through(b, ir_operand(op, 0), 0);
-    case GRAPH_SLICE:
-      if (ir_op_ints(op, "offsets", &offset, 1) != 1 || ir_op_ints(op, "strides", &stride, 1) != 1) return NULL;
-      return index_through(b, ir_operand(op, 0), offset + i * stride);
-    default:
-      return NULL;
-  }
+  return graph_as_index(b, v);
 }
 
 ir_value_t* lower_index_element(ir_builder_t* b, ir_value_t* tensor, int64_t i) {
-  ir_value_t* index = index_through(b, tensor, i);
+  ir_value_t* index = graph_index_of(b, tensor, i);
   if (index) return index;
   int64_t one = 1;
   if (tensor->type->rank == 1) tensor = graph_slice(b, tensor, &i, &one, &one);

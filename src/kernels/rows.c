@@ -126,11 +126,21 @@ static void accumulate(rows_sweep_t* s, const linear_t* coords, ir_value_t** acc
   }
 }
 
+// A size that one type leaves open was seen to be the other's.
+static bool may_be_equal(int64_t x, int64_t y) { return x == y || x == IR_DYNAMIC || y == IR_DYNAMIC; }
+
 bool rows_is_full(const rows_t* r, const ir_value_t* value) {
   if (ir_type_is_static(value->type) && ir_type_is_static(r->full)) {
     return ir_type_count(value->type) == ir_type_count(r->full) && value->type->rank == r->full->rank;
   }
-  return eval_same_shape(value, r->value);
+  if (eval_same_shape(value, r->value)) return true;
+  // Sizes of which different numbers tell: the host has seen that they agree.
+  bool fits = value->type->rank == r->full->rank;
+  for (int32_t i = 0; fits && i < r->full->rank; ++i) {
+    int64_t dim = value->type->dims[i], whole = r->full->dims[i];
+    fits = may_be_equal(dim, whole) && (dim != 1 || whole == 1);
+  }
+  return fits;
 }
 
 static void store_full(rows_sweep_t* s, const linear_t* coords) {
@@ -380,9 +390,6 @@ static bool has_full_output(const rows_t* r) {
   }
   return false;
 }
-
-// A size that one type leaves open was seen to be the other's.
-static bool may_be_equal(int64_t x, int64_t y) { return x == y || x == IR_DYNAMIC || y == IR_DYNAMIC; }
 
 // This row's coordinates of a value with one element a row: [kept...] or the same with ones for the reduced dimensions.
 static bool outer_coords(const rows_t* r, const ir_value_t* value, linear_t* at) {

@@ -5,6 +5,7 @@
 //   %d = graph.dim %0 {0}                               =>   %0 = graph.add %x, %y : .. -> tensor<3x4xf32>
 //   %1 = graph.broadcast %b, %d : .. -> tensor<?xf32>        %1 = graph.broadcast %b : .. -> tensor<3xf32>
 //
+// Numbers of the host that a caller made tensors of, and the callee took out again for its sizes, are what they were.
 // Where a type must stay what it is (what loops carry, what branches yield), a reshape gives it back.
 #include <string.h>
 
@@ -150,11 +151,25 @@ static bool refine_common(refine_t* r, ir_op_t* op) {
   return r->changed = true;
 }
 
+// A number that was made a tensor of by the caller.
+static bool refine_number(refine_t* r, ir_op_t* op) {
+  bool reads = op->result_count == 1 && op->results[0].type->kind == IR_TYPE_INDEX &&
+               graph_scalar_fn(op) == SCALAR_cast && ir_is(ir_operand(op, 0)->def, GRAPH_TO_SCALAR);
+  if (!reads) return false;
+  ir_builder_t b = ir_builder_before(r->sizer.ctx, op);
+  b.loc = op->loc;
+  ir_value_t* number = graph_index_of(&b, ir_operand(ir_operand(op, 0)->def, 0), 0);
+  if (!number) return false;
+  ir_value_replace(ir_result(op, 0), number);
+  ir_op_erase(op);
+  return r->changed = true;
+}
+
 static void refine_block(refine_t* r, ir_block_t* block) {
   for (ir_op_t *op = block->first, *next; op; op = next) {
     int64_t number;
     next = op->next;
-    if (refine_common(r, op)) continue;
+    if (refine_common(r, op) || refine_number(r, op)) continue;
     if (known_number(op, &number)) {
       ir_builder_t b = ir_builder_before(r->sizer.ctx, op);
       b.loc = op->loc;

@@ -65,3 +65,31 @@ func.func private @loop(%x: tensor<?xf32>) -> tensor<?xf32> {
   }) : (tensor<?xf32>) -> tensor<?xf32>
   return %1 : tensor<?xf32>
 }
+
+// Sizes that a caller made tensors of are the caller's numbers again: nothing is read back from a tensor.
+// CHECK-LABEL: @shaped
+// CHECK: %[[N:.+]] = "graph.dim"(%arg0) <{index = 0 : i64}>
+// CHECK: %[[M:.+]] = "graph.add"(%[[N]], %{{.+}}) : (index, index) -> index
+// CHECK-NOT: graph.to_scalar
+// CHECK: "graph.broadcast"(%arg1, %[[M]]) <{dims = array<i64>}> : (tensor<f32>, index) -> tensor<?x8xf32>
+// CHECK: return
+func.func @shaped(%x: tensor<?x4xf32>, %y: tensor<f32>) -> tensor<?x8xf32> {
+  %n = "graph.dim"(%x) {index = 0 : i64} : (tensor<?x4xf32>) -> index
+  %i = "graph.cast"(%n) : (index) -> i32
+  %t = "graph.to_tensor"(%i) : (i32) -> tensor<i32>
+  %0 = "graph.call"(%t, %y) {callee = @of_shape} : (tensor<i32>, tensor<f32>) -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+func.func private @of_shape(%n: tensor<i32>, %y: tensor<f32>) -> tensor<?x8xf32> {
+  %one = "graph.constant"() {value = dense<1> : tensor<i32>} : () -> tensor<i32>
+  %m = "graph.add"(%n, %one) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %r = "graph.reshape"(%m) : (tensor<i32>) -> tensor<1xi32>
+  %eight = "graph.constant"() {value = dense<8> : tensor<1xi32>} : () -> tensor<1xi32>
+  %s = "graph.concat"(%r, %eight) {axis = 0 : i64} : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %p = "graph.slice"(%s) {offsets = array<i64: 0>, strides = array<i64: 1>} : (tensor<2xi32>) -> tensor<1xi32>
+  %q = "graph.reshape"(%p) : (tensor<1xi32>) -> tensor<i32>
+  %i = "graph.to_scalar"(%q) : (tensor<i32>) -> i32
+  %d = "graph.cast"(%i) : (i32) -> index
+  %0 = "graph.broadcast"(%y, %d) {dims = array<i64>} : (tensor<f32>, index) -> tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}

@@ -228,5 +228,109 @@ def control():
     add("random", "gamma", lambda k, x: random.gamma(k, x + 1), ("2", "a, b"), np.array([0, 1], np.uint32), X)
 
 
-for family in (elementwise, shapes, places, order, sweeps, products, control):
+def networks():
+    """What whole models are made of."""
+    w = {name: floats(*shape, low=-0.5, high=0.5, seed=i) for i, (name, shape) in enumerate(
+        [("q", (8, 8)), ("k", (8, 8)), ("v", (8, 8)), ("o", (8, 8)), ("up", (8, 16)), ("down", (16, 8))])}
+
+    def block(x, keys, values, at):
+        """One layer of a decoder: new keys and values go into a cache at a place, what lies behind it is not seen."""
+        def heads(name):
+            return (nn.standardize(x) @ w[name]).reshape(x.shape[0], x.shape[1], 2, 4)
+
+        keys = lax.dynamic_update_slice(keys, heads("k"), (0, at[0], 0, 0))
+        values = lax.dynamic_update_slice(values, heads("v"), (0, at[0], 0, 0))
+        place = jnp.arange(x.shape[1])[:, None] + at[0]
+        seen = jnp.arange(keys.shape[1])[None] <= place
+        scores = jnp.einsum("bqhd,bkhd->bhqk", heads("q"), keys) / 2
+        p = nn.softmax(jnp.where(seen, scores, -1e9), axis=-1)
+        x = x + jnp.einsum("bhqk,bkhd->bqhd", p, values).reshape(x.shape) @ w["o"]
+        return x + nn.gelu(nn.standardize(x) @ w["up"]) @ w["down"], keys, values
+
+    add("network", "decoder", block, ("b, s, 8", "b, c, 2, 4", "b, c, 2, 4", "1"), floats(2, 3, 8), floats(2, 9, 2, 4),
+        floats(2, 9, 2, 4, seed=3), np.array([4], np.int32), tolerance=1e-3, bounds=("c >= s",))
+
+    def convolutional(x):
+        x = nn.relu(lax.conv_general_dilated(x, floats(3, 3, 3, 4, low=-1), (2, 2), "SAME", dimension_numbers=NHWC))
+        x = (x - x.mean((1, 2), keepdims=True)) * lax.rsqrt(x.var((1, 2), keepdims=True) + 1e-5)
+        x = lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
+        return nn.log_softmax(x.reshape(x.shape[0], -1) @ floats(16, 10, low=-1))
+
+    add("network", "convolutional", convolutional, "b, 8, 8, 3", IMAGE, tolerance=1e-3)
+    add("network", "classifier_gradient",
+        lambda x, i: jax.grad(lambda v: -(nn.log_softmax(x @ v) * nn.one_hot(i, 3)).sum(1).mean())(floats(6, 3)),
+        ("b, 6", "b"), X, np.array([0, 2, 1, 2], np.int32))
+
+    def recurrent(x, length):
+        """A cell along lines of which each has its own end."""
+        def step(h, xs):
+            t, line = xs
+            new = jnp.tanh(line @ floats(6, 5, low=-1) + h @ floats(5, 5, low=-1))
+            return jnp.where((t < length)[:, None], new, h), new.sum(1)
+        h = jnp.zeros((x.shape[0], 5), x.dtype)
+        return lax.scan(step, h, (jnp.arange(x.shape[1]), jnp.swapaxes(x, 0, 1)))
+
+    add("network", "recurrent", recurrent, ("b, t, 6", "b"), floats(3, 5, 6), np.array([5, 2, 3], np.int32))
+    add("network", "until", lambda x: lax.while_loop(
+        lambda c: (c[1] < 20) & (jnp.abs(c[0] - c[2]).max() > 1e-3),
+        lambda c: ((c[0] @ x @ x.T) / jnp.linalg.norm(c[0] @ x @ x.T), c[1] + 1, c[0]), (jnp.ones(x.shape[0]), 0, jnp.zeros(x.shape[0])))[:2],
+        "a, b", X, tolerance=1e-3)
+    add("network", "sampling", lambda x: (lax.top_k(x, 3), jnp.cumsum(nn.softmax(-jnp.sort(-x, -1)), -1) < 0.9,
+                                          jnp.argsort(-x, -1)[:, :1]), "b, v", Y, bounds=("v >= 3",))
+    add("network", "spectrum", lambda x: jnp.abs(jnp.fft.irfft(jnp.fft.rfft(x.reshape(x.shape[0], -1, 8) * jnp.hanning(8)), 8)),
+        "b, 8*t", floats(2, 24))
+    add("network", "messages", lambda x, i, j: (jnp.zeros_like(x).at[j].add(x[i] * 0.5) + x, jax.ops.segment_max(x[i], j, x.shape[0])),
+        ("n, f", "e", "e"), X, np.array([0, 2, 3, 3, 1], np.int32), np.array([1, 1, 0, 2, 3], np.int32))
+    add("network", "branches", jax.vmap(lambda x, i: lax.cond(i > 0, lambda y: jnp.cumsum(y), lambda y: y[::-1], x)),
+        ("b, n", "b"), X, np.array([0, 1, 1, 0], np.int32))
+    add("network", "upsampling", lambda x: jax.image.resize(x, (x.shape[0], 2 * x.shape[1], 2 * x.shape[2], 3), "cubic"),
+        "b, h, w, 3", IMAGE, tolerance=1e-3)
+    add("network", "interpolation", lambda x, p, v: jax.vmap(lambda y: jnp.interp(y, p, v))(x), ("a, b", "5", "5"), X,
+        np.linspace(0, 1, 5).astype(np.float32), floats(5))
+    add("network", "rotary", lambda x: jnp.concatenate([x[..., :2] * jnp.cos(jnp.arange(x.shape[1])[:, None]), jnp.roll(x[..., 2:], 1, -2)], -1),
+        "b, s, 4", floats(2, 5, 4))
+
+
+def matrices():
+    """Factorizations of matrices of any size; what they are unique in."""
+    wide, square = floats(2, 3, 5, low=-1), floats(2, 4, 4, low=-1)
+    symmetric = square + square.swapaxes(1, 2)
+
+    def rebuilt(a, full):
+        u, s, vt = jnp.linalg.svd(a, full_matrices=full)
+        few = s.shape[-1]
+        return s, (u[..., :few] * s[..., None, :]) @ vt[..., :few, :], u @ u.swapaxes(-1, -2), vt @ vt.swapaxes(-1, -2)
+
+    def with_vectors(a):
+        w, v = jnp.linalg.eigh(a)
+        return w, (v * w[..., None, :]) @ v.swapaxes(-1, -2)
+
+    def general(a):
+        w, v = jnp.linalg.eig(a)
+        return w.sum(-1), jnp.prod(w, -1), jnp.abs(a @ v - v * w[..., None, :])
+
+    add("matrix", "lu", lax.linalg.lu, "b, m, n", wide, tolerance=1e-3)
+    add("matrix", "lu_high", lax.linalg.lu, "b, m, n", wide.swapaxes(1, 2), tolerance=1e-3)
+    add("matrix", "svd", lambda a: rebuilt(a, True)[:2], "b, m, n", wide, tolerance=1e-3)
+    add("matrix", "svd_high", lambda a: (*rebuilt(a, False), jnp.linalg.svd(a, compute_uv=False)), "b, m, n", wide.swapaxes(1, 2),
+        tolerance=1e-3)
+    add("matrix", "svd_row", lambda a: rebuilt(a, False), "b, m, n", wide[:, :1], tolerance=1e-3)
+    add("matrix", "qr", lambda a: (jnp.abs(jnp.linalg.qr(a)[1]), jnp.linalg.qr(a)[0] @ jnp.linalg.qr(a)[1]), "b, m+n, n",
+        wide.swapaxes(1, 2), tolerance=1e-3)
+    for name, size in [("eigh", 4), ("eigh_odd", 3)]:
+        add("matrix", name, with_vectors, "b, n, n", symmetric[:, :size, :size], tolerance=1e-3)
+    for name, size in [("eig", 4), ("eig_one", 1)]:
+        add("matrix", name, general, "b, n, n", square[:, :size, :size], tolerance=1e-3)
+    add("matrix", "schur", lambda a: (lambda t, z: (z @ t @ z.T, z @ z.T))(*jax.scipy.linalg.schur(a)), "n, n", square[0], tolerance=1e-3)
+    add("matrix", "solve", lambda a, y: (jnp.linalg.solve(a, y), jnp.linalg.inv(a), *jnp.linalg.slogdet(a)), ("b, n, n", "b, n, k"),
+        POSITIVE, floats(3, 4, 2), tolerance=1e-3)
+    add("matrix", "exponential", jax.scipy.linalg.expm, "n, n", square[0], tolerance=1e-3)
+    add("matrix", "tridiagonal", lambda a: tuple(map(jnp.abs, lax.linalg.tridiagonal(a)[1:3])), "n, n", symmetric[0], tolerance=1e-3)
+    add("matrix", "tridiagonal_solve", lambda d, y: lax.linalg.tridiagonal_solve(d[0], d[1] + 4, d[2], y), ("3, n", "n, k"),
+        floats(3, 5), floats(5, 2), tolerance=1e-3)
+    add("matrix", "complex_factor", lambda a: tuple(map(jnp.abs, (jnp.linalg.cholesky(a + 0j), *lax.linalg.lu(a + 1j * a.swapaxes(1, 2))))),
+        "b, n, n", POSITIVE, tolerance=1e-3)
+
+
+for family in (elementwise, shapes, places, order, sweeps, products, control, networks, matrices):
     family()

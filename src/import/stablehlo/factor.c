@@ -19,7 +19,7 @@ static matrix_t outer(ir_builder_t* b, matrix_t x, matrix_t y, ir_value_t* like)
 static matrix_t complex_cholesky(ir_builder_t* b, matrix_t a) {
   matrix_loop_t loop = {0};
   matrix_t zeros = matrix_zeros(b, a);
-  matrix_loop_begin(&loop, b, matrix_rows(a), &zeros, 1);
+  matrix_loop_begin(&loop, b, matrix_height(b, a), &zeros, 1);
   matrix_t factor = loop.values[0], row = matrix_pick(b, factor, MATRIX_ROW, loop.k);
   matrix_t known = matrix_mul(b, factor, matrix_spread(b, matrix_conj(b, row), factor.re, MATRIX_ROW));
   matrix_t column = matrix_sub(b, matrix_pick(b, a, MATRIX_COLUMN, loop.k), matrix_sum(b, known, MATRIX_COLUMN));
@@ -51,11 +51,11 @@ matrix_t matrix_cholesky(ir_builder_t* b, matrix_t a, bool lower) {
 
 // Row k of X: (b_k - row k of A times the rows known) / a_kk.
 static matrix_t substitute(ir_builder_t* b, matrix_t a, matrix_t right, bool lower, bool unit_diagonal) {
-  int64_t rows = matrix_rows(a);
+  ir_value_t* rows = matrix_height(b, a);
   matrix_t x = matrix_zeros(b, right);
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, rows, &x, 1);
-  ir_value_t* k = lower ? loop.k : add_places(b, graph_unary(b, SCALAR_neg, loop.k), rows - 1);
+  ir_value_t* k = lower ? loop.k : matrix_loop_back(&loop, rows);
   matrix_t row = matrix_pick(b, a, MATRIX_ROW, k), pivot = matrix_pick(b, row, MATRIX_COLUMN, k);
   ir_value_t* own = matrix_where(b, row.re, MATRIX_COLUMN, SCALAR_eq, k);
   x = loop.values[0];
@@ -142,27 +142,26 @@ static void eliminate(ir_builder_t* b, matrix_loop_t* loop) {
 }
 
 matrix_lu_t matrix_lu(ir_builder_t* b, matrix_t a) {
-  int64_t rows = matrix_rows(a), columns = matrix_columns(a), count = rows < columns ? rows : columns;
+  ir_value_t* count = lower_index_binary(b, SCALAR_min, matrix_height(b, a), matrix_width(b, a));
   const ir_type_t* i32 = ir_type_int(b->ctx, 32);
-  matrix_t inits[3] = {a,
-                       {matrix_splat(b, a.re, vector_type(b->ctx, a, i32, count), 0), NULL},
-                       {matrix_splat(b, a.re, batch_type(b->ctx, a, i32), 0), NULL}};
+  matrix_t inits[3] = {a, {matrix_new(b, a, i32, &count, 1, 0), NULL}, {matrix_new(b, a, i32, NULL, 0, 0), NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 3);
   eliminate(b, &loop);
   return (matrix_lu_t){loop.values[0], loop.values[1].re, loop.values[2].re};
 }
 
-ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, int64_t rows) {
-  int64_t dims[GRAPH_MAX_RANK], last = pivots->type->rank - 1;
-  for (int64_t i = 0; i < last; ++i) dims[i] = pivots->type->dims[i];
-  dims[last] = rows;
+ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, ir_value_t* rows) {
+  ir_value_t *sizes[GRAPH_MAX_RANK], *dynamic[GRAPH_MAX_RANK];
+  int64_t dims[GRAPH_MAX_RANK];
+  uint32_t last = (uint32_t)pivots->type->rank - 1;
+  for (uint32_t i = 0; i < last; ++i) sizes[i] = graph_dim(b, pivots, i);
+  sizes[last] = rows;
+  lower_split_sizes(sizes, last + 1, dims, dynamic);
   const ir_type_t* type = ir_type_tensor(b->ctx, pivots->type->element, pivots->type->rank, dims);
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  lower_dynamic_dims(b, pivots, type, dynamic);
   matrix_t order = {graph_iota(b, type, last, dynamic), NULL}, swaps = {pivots, NULL};
   matrix_loop_t loop = {0};
-  matrix_loop_begin(&loop, b, pivots->type->dims[last], &order, 1);
+  matrix_loop_begin(&loop, b, graph_dim(b, pivots, last), &order, 1);
   order = loop.values[0];
   ir_value_t* p = matrix_pick(b, swaps, MATRIX_COLUMN, loop.k).re;
   ir_value_t* from_p = matrix_fill(b, matrix_pick(b, order, MATRIX_COLUMN, p).re, order.re);
@@ -175,7 +174,7 @@ ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, int64_t rows
 
 matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x) {
   matrix_lu_t lu = matrix_lu(b, a);
-  ir_value_t* order = matrix_permutation(b, lu.pivots, matrix_rows(a));
+  ir_value_t* order = matrix_permutation(b, lu.pivots, matrix_height(b, a));
   ir_value_t* wanted = matrix_spread(b, (matrix_t){order, NULL}, a.re, MATRIX_COLUMN).re;
   ir_value_t* from = matrix_places(b, wanted, MATRIX_COLUMN);
   ir_value_t *zero = graph_splat_like(b, a.re, 0), *one = graph_splat_like(b, a.re, 1);
@@ -239,8 +238,8 @@ static void keep_reflector(ir_builder_t* b, matrix_loop_t* loop, const matrix_re
 }
 
 matrix_qr_t matrix_qr(ir_builder_t* b, matrix_t a) {
-  int64_t rows = matrix_rows(a), columns = matrix_columns(a), count = rows < columns ? rows : columns;
-  ir_value_t* none = matrix_splat(b, a.re, vector_type(b->ctx, a, NULL, count), 0);
+  ir_value_t* count = lower_index_binary(b, SCALAR_min, matrix_height(b, a), matrix_width(b, a));
+  ir_value_t* none = matrix_new(b, a, NULL, &count, 1, 0);
   matrix_t inits[2] = {a, {none, a.im ? none : NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 2);
@@ -253,12 +252,12 @@ matrix_qr_t matrix_qr(ir_builder_t* b, matrix_t a) {
 }
 
 matrix_t matrix_reflectors(ir_builder_t* b, matrix_qr_t qr) {
-  int64_t count = matrix_columns(qr.tau);
-  matrix_t q = matrix_identity(b, qr.a, matrix_rows(qr.a), matrix_columns(qr.a));
+  ir_value_t* count = matrix_width(b, qr.tau);
+  matrix_t q = matrix_identity(b, qr.a, matrix_height(b, qr.a), matrix_width(b, qr.a));
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, &q, 1);
   q = loop.values[0];
-  ir_value_t* k = add_places(b, graph_unary(b, SCALAR_neg, loop.k), count - 1);
+  ir_value_t* k = matrix_loop_back(&loop, count);
   matrix_t column = matrix_pick(b, qr.a, MATRIX_COLUMN, k), zeros = matrix_zeros(b, column);
   ir_value_t* below = matrix_where(b, column.re, MATRIX_COLUMN, SCALAR_gt, k);
   ir_value_t* here = matrix_where(b, column.re, MATRIX_COLUMN, SCALAR_eq, k);
@@ -276,8 +275,8 @@ matrix_t matrix_reflect_rows(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t f
 }
 
 matrix_qr_t matrix_hessenberg(ir_builder_t* b, matrix_t a) {
-  int64_t count = matrix_rows(a) - 1;
-  ir_value_t* none = matrix_splat(b, a.re, vector_type(b->ctx, a, NULL, count), 0);
+  ir_value_t* count = matrix_more(b, matrix_height(b, a), -1);
+  ir_value_t* none = matrix_new(b, a, NULL, &count, 1, 0);
   matrix_t inits[2] = {a, {none, a.im ? none : NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 2);

@@ -19,10 +19,10 @@ typedef struct turn_t {
 } turn_t;
 
 // Of pairs of columns with squared lengths p and q and products g: t^2 + 2 z t - 1 = 0 with z = (q - p) / (2 |g|).
-static turn_t find_turn(ir_builder_t* b, ir_value_t* p, ir_value_t* q, matrix_t g, double tolerance) {
+static turn_t find_turn(ir_builder_t* b, ir_value_t* p, ir_value_t* q, matrix_t g, ir_value_t* tolerance) {
   ir_value_t* size = g.im ? graph_unary(b, SCALAR_sqrt, matrix_norm2(b, g)) : graph_unary(b, SCALAR_abs, g.re);
   ir_value_t* lengths = graph_binary(b, SCALAR_mul, graph_unary(b, SCALAR_sqrt, p), graph_unary(b, SCALAR_sqrt, q));
-  ir_value_t* bound = graph_binary(b, SCALAR_mul, lengths, number(b, p, tolerance));
+  ir_value_t* bound = graph_binary(b, SCALAR_mul, lengths, lower_splat(b, tolerance, p));
   ir_value_t *wanted = graph_binary(b, SCALAR_gt, size, bound), *one = number(b, p, 1), *zero = number(b, p, 0);
   size = graph_select(b, wanted, size, one);
   ir_value_t* z = graph_binary(b, SCALAR_div, graph_binary(b, SCALAR_sub, q, p),
@@ -49,27 +49,40 @@ static void turn_columns(ir_builder_t* b, const turn_t* turn, matrix_t* left, ma
 
 // l0 l1 l2 | r0 r1 r2  ->  l0 r0 l1 | r1 r2 l2
 static void move_on(ir_builder_t* b, matrix_t* left, matrix_t* right) {
-  int64_t half = matrix_columns(*left);
-  if (half < 2) return;
-  matrix_t first = matrix_slice(b, *left, MATRIX_COLUMN, 0, 1),
-           last = matrix_slice(b, *left, MATRIX_COLUMN, half - 1, 1);
-  matrix_t up = matrix_slice(b, *right, MATRIX_COLUMN, 0, 1);
-  matrix_t rest = matrix_slice(b, *right, MATRIX_COLUMN, 1, half - 1);
+  int64_t known = matrix_columns(*left);
+  if (known == 1) return;
+  ir_value_t *half = matrix_width(b, *left), *zero = graph_index_constant(b, 0), *one = graph_index_constant(b, 1);
+  matrix_t first = matrix_slice(b, *left, MATRIX_COLUMN, zero, one);
+  matrix_t last = matrix_slice(b, *left, MATRIX_COLUMN, matrix_more(b, half, -1), one);
+  matrix_t up = matrix_slice(b, *right, MATRIX_COLUMN, zero, one), rest = matrix_inner(b, *right, MATRIX_COLUMN, 1, 0);
   matrix_t lefts[3] = {first, up};
-  if (half > 2) lefts[2] = matrix_slice(b, *left, MATRIX_COLUMN, 1, half - 2);
-  *left = matrix_concat(b, lefts, half > 2 ? 3 : 2, MATRIX_COLUMN);
+  if (known != 2) lefts[2] = matrix_inner(b, *left, MATRIX_COLUMN, 1, 1);
+  *left = matrix_concat(b, lefts, known != 2 ? 3 : 2, MATRIX_COLUMN);
   *right = matrix_concat(b, (matrix_t[]){rest, last}, 2, MATRIX_COLUMN);
 }
 
-static void sweep(ir_builder_t* b, matrix_t* left, matrix_t* right, ir_value_t** turned, int64_t rows) {
+// What products of columns of that length may be of their sizes, as a tensor without dims.
+static ir_value_t* orthogonal_enough(ir_builder_t* b, const ir_type_t* element, ir_value_t* rows) {
+  int64_t known;
+  double least = 4 * matrix_roundoff(element);
+  if (lower_constant_index(rows, &known)) {
+    return graph_scalar_constant(b, element, least * fmax(1, sqrt((double)known) / 4));
+  }
+  ir_value_t* root = graph_unary(b, SCALAR_sqrt, matrix_number(b, rows, element));
+  ir_value_t* factor = graph_binary(b, SCALAR_max, number(b, root, 4), root);
+  return graph_binary(b, SCALAR_mul, factor, number(b, factor, least / 4));
+}
+
+static void sweep(ir_builder_t* b, matrix_t* left, matrix_t* right, ir_value_t** turned, ir_value_t* rows) {
   const ir_type_t* flag = ir_type_tensor(b->ctx, ir_type_int(b->ctx, 1), 0, NULL);
   matrix_t inits[3] = {real(graph_splat_integer(b, flag, 0)), *left, *right};
-  int64_t rounds = 2 * matrix_columns(*left) - 1;
-  double tolerance = 4 * matrix_roundoff(left->re->type->element) * fmax(1, sqrt((double)rows) / 4);
+  ir_value_t *half = matrix_width(b, *left),
+             *rounds = matrix_more(b, lower_index_binary(b, SCALAR_add, half, half), -1);
+  ir_value_t *tolerance = orthogonal_enough(b, left->re->type->element, rows), *zero = graph_index_constant(b, 0);
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, rounds, inits, 3);
   matrix_t l = loop.values[1], r = loop.values[2];
-  matrix_t top_l = matrix_slice(b, l, MATRIX_ROW, 0, rows), top_r = matrix_slice(b, r, MATRIX_ROW, 0, rows);
+  matrix_t top_l = matrix_slice(b, l, MATRIX_ROW, zero, rows), top_r = matrix_slice(b, r, MATRIX_ROW, zero, rows);
   ir_value_t* p = matrix_reduce(b, matrix_norm2(b, top_l), MATRIX_ROW, "add");
   ir_value_t* q = matrix_reduce(b, matrix_norm2(b, top_r), MATRIX_ROW, "add");
   matrix_t g = matrix_sum(b, matrix_mul(b, matrix_conj(b, top_l), top_r), MATRIX_ROW);
@@ -85,20 +98,25 @@ static void sweep(ir_builder_t* b, matrix_t* left, matrix_t* right, ir_value_t**
 
 // [A; 1] with its columns turned: A V over V.
 static matrix_t orthogonalize(ir_builder_t* b, matrix_t a) {
-  int64_t rows = matrix_rows(a), columns = matrix_columns(a), even = columns + columns % 2;
-  matrix_t parts[2] = {matrix_pad(b, a, MATRIX_COLUMN, even - columns), matrix_identity(b, a, columns, even)};
+  ir_value_t *rows = matrix_height(b, a), *columns = matrix_width(b, a), *two = graph_index_constant(b, 2);
+  ir_value_t *zero = graph_index_constant(b, 0), *half = matrix_more(b, columns, 1);
+  half = lower_index_binary(b, SCALAR_div, half, two);
+  if (matrix_columns(a) == IR_DYNAMIC) half = lower_index_binary(b, SCALAR_max, half, two);  // see move_on
+  ir_value_t* even = lower_index_binary(b, SCALAR_mul, half, two);
+  matrix_t parts[2] = {matrix_pad(b, a, MATRIX_COLUMN, lower_index_binary(b, SCALAR_sub, even, columns)),
+                       matrix_identity(b, a, columns, even)};
   matrix_t both = matrix_concat(b, parts, 2, MATRIX_ROW);
   const ir_type_t* flag = ir_type_tensor(b->ctx, ir_type_int(b->ctx, 1), 0, NULL);
-  matrix_t inits[3] = {real(graph_splat_integer(b, flag, 1)), matrix_slice(b, both, MATRIX_COLUMN, 0, even / 2),
-                       matrix_slice(b, both, MATRIX_COLUMN, even / 2, even / 2)};
+  matrix_t inits[3] = {real(graph_splat_integer(b, flag, 1)), matrix_slice(b, both, MATRIX_COLUMN, zero, half),
+                       matrix_slice(b, both, MATRIX_COLUMN, half, half)};
   matrix_loop_t loop = {.has_flag = true};
-  matrix_loop_begin(&loop, b, MAX_SWEEPS, inits, 3);
+  matrix_loop_begin(&loop, b, graph_index_constant(b, MAX_SWEEPS), inits, 3);
   matrix_t left = loop.values[1], right = loop.values[2];
   ir_value_t* turned;
   sweep(b, &left, &right, &turned, rows);
   matrix_loop_end(&loop, (matrix_t[]){real(turned), left, right});
   both = matrix_concat(b, loop.values + 1, 2, MATRIX_COLUMN);
-  return matrix_slice(b, both, MATRIX_COLUMN, 0, columns);
+  return matrix_slice(b, both, MATRIX_COLUMN, zero, columns);
 }
 
 // `values` in order, and the columns of the two matrices as they.
@@ -112,11 +130,10 @@ static void sort_columns(ir_builder_t* b, ir_value_t** values, bool descending, 
   for (int i = 0; i < 2; ++i) {
     if (!both[i]) continue;
     matrix_t* m = both[i];
-    int64_t dims[GRAPH_MAX_RANK], rank = m->re->type->rank;  // [batch, row, from, to]
-    for (int64_t d = 0; d < rank; ++d) dims[d] = m->re->type->dims[d];
-    dims[rank] = dims[rank - 1];
-    const ir_type_t* wide = ir_type_tensor(b->ctx, m->re->type->element, (int32_t)rank + 1, dims);
-    ir_value_t *like = matrix_splat(b, m->re, wide, 0), *dynamic[GRAPH_MAX_RANK];
+    int64_t dims[GRAPH_MAX_RANK], rank = m->re->type->rank;
+    ir_value_t *width = matrix_width(b, *m), *dynamic[GRAPH_MAX_RANK];
+    ir_value_t* like = matrix_new(b, *m, NULL, (ir_value_t*[]){matrix_height(b, *m), width, width}, 3, 0);
+    const ir_type_t* wide = like->type;  // [batch, row, from, to]
     lower_dynamic_dims(b, like, wide, dynamic);
     matrix_t column = matrix_spread(b, *m, like, 0);
     for (int64_t d = 0; d < rank - 2; ++d) dims[d] = d;
@@ -151,8 +168,8 @@ static ir_value_t* times(ir_builder_t* b, ir_value_t* values, ir_value_t* scale)
 // both, but for signs: R is diagonal.
 static matrix_t unit_columns(ir_builder_t* b, matrix_t columns, bool full) {
   matrix_qr_t qr = matrix_qr(b, columns);
-  int64_t rows = matrix_rows(columns), count = matrix_columns(columns);
-  if (full) qr.a = matrix_pad(b, qr.a, MATRIX_COLUMN, rows - count);
+  ir_value_t* missing = lower_index_binary(b, SCALAR_sub, matrix_height(b, columns), matrix_width(b, columns));
+  if (full) qr.a = matrix_pad(b, qr.a, MATRIX_COLUMN, missing);
   matrix_t q = matrix_reflectors(b, qr);
   ir_value_t* diagonal = matrix_triangle(b, qr.a.re, SCALAR_eq);
   ir_value_t* r = matrix_reduce(b, graph_select(b, diagonal, qr.a.re, number(b, qr.a.re, 0)), MATRIX_ROW, "add");
@@ -162,10 +179,9 @@ static matrix_t unit_columns(ir_builder_t* b, matrix_t columns, bool full) {
 }
 
 static matrix_svd_t tall_svd(ir_builder_t* b, matrix_t a, bool full, bool vectors) {
-  int64_t rows = matrix_rows(a), columns = matrix_columns(a);
-  ir_value_t* scale;
+  ir_value_t *rows = matrix_height(b, a), *columns = matrix_width(b, a), *scale;
   matrix_t turned = orthogonalize(b, normalize(b, a, &scale));
-  matrix_t top = matrix_slice(b, turned, MATRIX_ROW, 0, rows);
+  matrix_t top = matrix_slice(b, turned, MATRIX_ROW, graph_index_constant(b, 0), rows);
   matrix_t v = matrix_slice(b, turned, MATRIX_ROW, rows, columns);
   ir_value_t* s = graph_unary(b, SCALAR_sqrt, matrix_reduce(b, matrix_norm2(b, top), MATRIX_ROW, "add"));
   sort_columns(b, &s, true, vectors ? &top : NULL, vectors ? &v : NULL);
@@ -176,7 +192,21 @@ static matrix_svd_t tall_svd(ir_builder_t* b, matrix_t a, bool full, bool vector
   return svd;
 }
 
+// Of sizes that only a run knows: zeros below make it as high as wide, and the vectors of what is left stay apart.
+static matrix_svd_t open_svd(ir_builder_t* b, matrix_t a, bool full, bool vectors) {
+  ir_value_t *rows = matrix_height(b, a), *columns = matrix_width(b, a), *zero = graph_index_constant(b, 0);
+  ir_value_t *few = lower_index_binary(b, SCALAR_min, rows, columns), *missing;
+  missing = lower_index_binary(b, SCALAR_max, lower_index_binary(b, SCALAR_sub, columns, rows), zero);
+  matrix_svd_t svd = tall_svd(b, matrix_pad(b, a, MATRIX_ROW, missing), full, vectors);
+  svd.s = matrix_slice(b, real(svd.s), MATRIX_COLUMN, zero, few).re;
+  if (!vectors) return svd;
+  svd.u = matrix_slice(b, matrix_slice(b, svd.u, MATRIX_ROW, zero, rows), MATRIX_COLUMN, zero, full ? rows : few);
+  if (!full) svd.vt = matrix_slice(b, svd.vt, MATRIX_ROW, zero, few);
+  return svd;
+}
+
 matrix_svd_t matrix_svd(ir_builder_t* b, matrix_t a, bool full, bool vectors) {
+  if (matrix_rows(a) == IR_DYNAMIC || matrix_columns(a) == IR_DYNAMIC) return open_svd(b, a, full, vectors);
   if (matrix_rows(a) >= matrix_columns(a)) return tall_svd(b, a, full, vectors);
   matrix_svd_t svd = tall_svd(b, matrix_adjoint(b, a), full, vectors);
   if (!vectors) return svd;
@@ -206,8 +236,7 @@ static ir_value_t* bound_eigenvalues(ir_builder_t* b, matrix_t a) {
 
 // A + c is positive when c bounds A's eigenvalues: its singular vectors are its eigenvectors, and A's.
 matrix_eigh_t matrix_eigh(ir_builder_t* b, matrix_t a, bool lower) {
-  int64_t size = matrix_rows(a);
-  ir_value_t* scale;
+  ir_value_t *size = matrix_height(b, a), *scale;
   a = normalize(b, hermitian(b, a, lower), &scale);
   matrix_t shift = real(matrix_fill(b, bound_eigenvalues(b, a), a.re)), shifted = a;
   ir_value_t* diagonal = matrix_triangle(b, a.re, SCALAR_eq);

@@ -9,8 +9,6 @@ static bool check_square(lower_op_t* n, const ir_value_t* x) {
   if (!x || !ir_type_is_tensor(x->type)) return lower_unsupported(n, "square matrices of floats are");
   const ir_type_t* type = x->type;
   bool square = type->rank >= 2 && lower_sizes_fit(type->dims[type->rank - 1], type->dims[type->rank - 2]);
-  bool open = square && type->dims[type->rank - 1] == IR_DYNAMIC && type->dims[type->rank - 2] == IR_DYNAMIC;
-  if (n->values[0].im && open) return lower_unsupported(n, "complex ones of static size are");
   return (square && lower_is_float(type)) || lower_unsupported(n, "square matrices of floats are");
 }
 

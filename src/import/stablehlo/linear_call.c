@@ -2,6 +2,7 @@
 // @lapack_sgeqrf_ffi, @cusolver_geqrf_ffi and @Qr are one factorization. Batches lead.
 #include <string.h>
 
+#include "import/lowering_size.h"
 #include "import/stablehlo/matrix.h"
 #include "import/stablehlo/ops.h"
 
@@ -12,11 +13,15 @@ static bool is_lower(const lower_op_t* n) {
   return stablehlo_call_number(n, "lower", 0) != 0 || stablehlo_call_number(n, "uplo", 0) == 'L';
 }
 
-static const ir_type_t* status_type(lower_op_t* n) {
-  return batch_type(n->ctx, operand(n, 0), ir_type_int(n->ctx, 32));
-}
 static lower_value_t no_failure(lower_op_t* n) {
-  return (lower_value_t){.v = matrix_splat(n->b, n->in[0], status_type(n), 0)};
+  return (lower_value_t){.v = matrix_new(n->b, operand(n, 0), ir_type_int(n->ctx, 32), NULL, 0, 0)};
+}
+
+// The number of operands behind the call's own: results' shapes, where sizes are known at run time only.
+static uint32_t count_shapes(const lower_op_t* n) {
+  int64_t places[GRAPH_MAX_RANK];
+  uint32_t count = ir_op_ints(n->op, "indices_of_shape_operands", places, GRAPH_MAX_RANK);
+  return count < n->op->operand_count ? count : 0;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -80,7 +85,7 @@ static bool lower_lu(lower_op_t* n) {
   matrix_lu_t lu = matrix_lu(n->b, operand(n, 0));
   n->out[0] = result(lu.lu);
   n->out[1].v = lu.pivots;
-  n->out[2].v = matrix_permutation(n->b, lu.pivots, matrix_rows(operand(n, 0)));
+  n->out[2].v = matrix_permutation(n->b, lu.pivots, matrix_height(n->b, operand(n, 0)));
   return true;
 }
 
@@ -91,10 +96,12 @@ static bool lower_geqrf(lower_op_t* n) {
   return true;
 }
 
+static bool at_most(int64_t x, int64_t y) { return x == IR_DYNAMIC || y == IR_DYNAMIC || x <= y; }
+
 static bool lower_orgqr(lower_op_t* n) {
   matrix_t a = operand(n, 0), tau = operand(n, 1);
-  bool fits = tau.re->type->rank == a.re->type->rank - 1 && matrix_columns(tau) <= matrix_columns(a) &&
-              matrix_columns(a) <= matrix_rows(a) && (tau.im != NULL) == (a.im != NULL);
+  bool fits = tau.re->type->rank == a.re->type->rank - 1 && at_most(matrix_columns(tau), matrix_columns(a)) &&
+              at_most(matrix_columns(a), matrix_rows(a)) && (tau.im != NULL) == (a.im != NULL);
   if (!fits) return lower_error(n, "needs no more reflectors than columns, and no more columns than rows");
   n->out[0] = result(matrix_reflectors(n->b, (matrix_qr_t){a, tau}));
   return true;
@@ -116,10 +123,16 @@ static bool lower_eigh(lower_op_t* n) {
   return true;
 }
 
-// Whether a type's run-time sizes are those of an operand's batch.
-static bool is_sized_by(const ir_type_t* type, const ir_type_t* operand) {
+// The run-time sizes of result i, as its shape says or, without one, as the batch of operand 0 has them. False where
+// neither does.
+static bool size_result(lower_op_t* n, uint32_t i, const ir_type_t* type, ir_value_t** sizes) {
+  uint32_t shapes = count_shapes(n), count = 0;
+  ir_value_t *x = n->in[0], *shape = i < shapes ? n->in[n->op->operand_count - shapes + i] : NULL;
+  bool told = shape && ir_type_is_tensor(shape->type) && ir_type_count(shape->type) == type->rank;
   for (int32_t d = 0; d < type->rank; ++d) {
-    if (type->dims[d] == IR_DYNAMIC && (d >= operand->rank || operand->dims[d] != IR_DYNAMIC)) return false;
+    if (type->dims[d] != IR_DYNAMIC) continue;
+    if (!told && (d >= x->type->rank || x->type->dims[d] != IR_DYNAMIC)) return false;
+    sizes[count++] = told ? lower_index_element(n->b, shape, d) : graph_dim(n->b, x, (uint32_t)d);
   }
   return true;
 }
@@ -129,8 +142,9 @@ static lower_value_t nothing(lower_op_t* n, uint32_t i) {
   const ir_type_t* scalar = ir_type_scalar(type);
   bool complex = scalar->kind == IR_TYPE_COMPLEX;
   const ir_type_t* parts = lower_type(n->ctx, complex ? ir_type_with_element(n->ctx, type, scalar->element) : type);
-  if (!parts || !ir_type_is_tensor(parts) || !is_sized_by(parts, n->in[0]->type)) return (lower_value_t){0};
-  ir_value_t* zeros = matrix_splat(n->b, n->in[0], parts, 0);
+  ir_value_t* sizes[GRAPH_MAX_RANK];
+  if (!parts || !ir_type_is_tensor(parts) || !size_result(n, i, parts, sizes)) return (lower_value_t){0};
+  ir_value_t* zeros = graph_broadcast(n->b, graph_scalar_constant(n->b, parts->element, 0), parts, NULL, sizes);
   return (lower_value_t){.v = zeros, .im = complex ? zeros : NULL};
 }
 
@@ -215,9 +229,8 @@ static matrix_t flip(lower_op_t* n, matrix_t x, int32_t axes) {
 
 // The diagonal that is `shift` rows below the main one.
 static ir_value_t* diagonal_of(lower_op_t* n, ir_value_t* x, int64_t shift) {
-  matrix_t inside =
-      matrix_slice(n->b, (matrix_t){x, NULL}, MATRIX_ROW, shift, matrix_rows((matrix_t){x, NULL}) - shift);
-  inside = matrix_slice(n->b, inside, MATRIX_COLUMN, 0, matrix_rows(inside));
+  matrix_t inside = matrix_inner(n->b, (matrix_t){x, NULL}, MATRIX_ROW, shift, 0);
+  inside = matrix_inner(n->b, inside, MATRIX_COLUMN, 0, shift);
   ir_value_t* here = matrix_triangle(n->b, inside.re, SCALAR_eq);
   return matrix_reduce(n->b, graph_select(n->b, here, inside.re, graph_splat_like(n->b, inside.re, 0)), MATRIX_COLUMN,
                        "add");
@@ -238,7 +251,7 @@ static bool lower_sytrd_one(lower_op_t* n, matrix_t a) {
 static bool lower_sytrd(lower_op_t* n) {
   matrix_t a = operand(n, 0);
   bool lower = is_lower(n);
-  if (matrix_rows(a) < 1) return lower_unsupported(n, "a row and more are");
+  if (matrix_rows(a) == 0) return lower_unsupported(n, "a row and more are");
   if (matrix_rows(a) == 1) return lower_sytrd_one(n, a);
   matrix_t whole = lower ? a : flip(n, a, 2);
   whole = matrix_select(n->b, matrix_triangle(n->b, a.re, SCALAR_ge), whole, matrix_adjoint(n->b, whole));
@@ -264,19 +277,18 @@ static matrix_t on_diagonal(lower_op_t* n, matrix_t v, ir_value_t* like, int64_t
 // gtsv: three diagonals, each as long as the matrix, and right sides. What the diagonals become has no meaning.
 static bool lower_gtsv(lower_op_t* n) {
   matrix_t x = operand(n, 3);
-  int64_t rows = matrix_rows(x);
-  ir_value_t* zeros = matrix_splat(n->b, x.re, matrix_type(n->ctx, x, NULL, rows, rows), 0);
+  ir_value_t *rows = matrix_height(n->b, x), *zeros = matrix_new(n->b, x, NULL, (ir_value_t*[]){rows, rows}, 2, 0);
   matrix_t a = {zeros, x.im ? zeros : NULL};
   for (int i = 0; i < 3; ++i) {
     matrix_t v = operand(n, (uint32_t)i);
-    bool fits =
-        v.re->type->rank == x.re->type->rank - 1 && matrix_columns(v) == rows && (v.im != NULL) == (x.im != NULL);
+    bool fits = v.re->type->rank == x.re->type->rank - 1 && matrix_columns(v) == matrix_rows(x) &&
+                (v.im != NULL) == (x.im != NULL);
     if (!fits) return lower_error(n, "has operands that do not fit together");
     a = on_diagonal(n, v, zeros, i - 1, a);
     n->out[i] = n->values[i];
   }
   n->out[3] = result(matrix_general_solve(n->b, a, x));
-  n->out[4].v = matrix_splat(n->b, x.re, batch_type(n->ctx, x, ir_type_int(n->ctx, 32)), 0);
+  n->out[4].v = matrix_new(n->b, x, ir_type_int(n->ctx, 32), NULL, 0, 0);
   return true;
 }
 
@@ -286,7 +298,7 @@ static bool lower_permutation(lower_op_t* n) {
       type->dims[type->rank - 1] == IR_DYNAMIC) {
     return lower_error(n, "needs a result with the operand's rank");
   }
-  n->out[0].v = matrix_permutation(n->b, n->in[0], type->dims[type->rank - 1]);
+  n->out[0].v = matrix_permutation(n->b, n->in[0], graph_index_constant(n->b, type->dims[type->rank - 1]));
   return true;
 }
 
@@ -342,13 +354,22 @@ static bool is_named(const char* target, const char* name) {
   return strncmp(target + at, name, length) == 0 && (!target[at + length] || strcmp(target + at + length, "_ffi") == 0);
 }
 
-// Sizes of matrices are known, but for what a kernel of its own does.
-static bool has_known_sizes(const lower_op_t* n, const row_t* row, const ir_type_t* type, int32_t batch) {
-  if (!n->values[0].im && (row->lower == lower_potrf || row->lower == lower_trsm)) return true;
+// These have a size as a number of their own, or as their result's.
+static bool needs_known_sizes(const row_t* row) { return row->lower == lower_gehrd || row->lower == lower_permutation; }
+
+static bool has_known_sizes(const ir_type_t* type, int32_t batch) {
   for (int32_t d = batch; d < type->rank; ++d) {
     if (type->dims[d] == IR_DYNAMIC) return false;
   }
   return true;
+}
+
+// Where only a run of the program can tell, it stops.
+static void require_square(lower_op_t* n, matrix_t x) {
+  ir_value_t *rows = matrix_height(n->b, x), *columns = matrix_width(n->b, x);
+  if (lower_size_same(rows, columns)) return;
+  ir_value_t* same = lower_as_tensor(n->b, graph_binary(n->b, SCALAR_eq, rows, columns));
+  graph_assert(n->b, same, "a matrix must be square");
 }
 
 static bool check_operand(lower_op_t* n, uint32_t i, const row_t* row) {
@@ -360,8 +381,11 @@ static bool check_operand(lower_op_t* n, uint32_t i, const row_t* row) {
   }
   const ir_type_t* first = n->in[0]->type;
   int32_t batch = first->rank - (row->lower == lower_gtsv || !floats ? 1 : 2);
-  if (!has_known_sizes(n, row, type, batch)) return lower_unsupported(n, "matrices of static size are");
-  bool fits = !square || type->dims[type->rank - 1] == type->dims[type->rank - 2];
+  if (needs_known_sizes(row) && !has_known_sizes(type, batch)) {
+    return lower_unsupported(n, "%s of a static size is; batches may have any", row->name);
+  }
+  bool fits = !square || lower_sizes_fit(type->dims[type->rank - 1], type->dims[type->rank - 2]);
+  if (square && fits && matrix) require_square(n, operand(n, i));
   for (int32_t d = 0; fits && d < batch && i; ++d) fits = d < type->rank && type->dims[d] == first->dims[d];
   for (int32_t d = 0; fits && floats && d < type->rank; ++d) fits = type->dims[d] != 0;
   return fits || lower_unsupported(n, square ? "square matrices are" : "matrices of one batch are");
@@ -391,13 +415,6 @@ static bool is_empty(const lower_op_t* n) {
   bool no_batch = false;
   for (int32_t d = 0; d < type->rank - 2; ++d) no_batch |= type->dims[d] == 0;
   return no_batch || (type->dims[type->rank - 1] == 0 && type->dims[type->rank - 2] == 0);
-}
-
-// Where sizes are known at run time only, a program gives results' shapes as the last operands.
-static uint32_t count_shapes(const lower_op_t* n) {
-  int64_t places[GRAPH_MAX_RANK];
-  uint32_t count = ir_op_ints(n->op, "indices_of_shape_operands", places, GRAPH_MAX_RANK);
-  return count < n->op->operand_count ? count : 0;
 }
 
 bool stablehlo_lower_linear_call(lower_op_t* n, const char* target, bool* known) {

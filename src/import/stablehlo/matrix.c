@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "import/lowering_size.h"
+
 static ir_value_t* binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
   return graph_binary(b, fn, x, y);
 }
@@ -58,24 +60,37 @@ ir_value_t* matrix_norm2(ir_builder_t* b, matrix_t x) {
 // Shapes
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const ir_type_t* shape(ir_context_t* ctx, matrix_t x, const ir_type_t* element, uint32_t extra,
-                              const int64_t* sizes) {
-  const ir_type_t* type = x.re->type;
-  int64_t dims[GRAPH_MAX_RANK];
-  int32_t batch = type->rank - 2;
-  for (int32_t i = 0; i < batch; ++i) dims[i] = type->dims[i];
-  for (uint32_t i = 0; i < extra; ++i) dims[batch + (int32_t)i] = sizes[i];
-  return ir_type_tensor(ctx, element ? element : type->element, batch + (int32_t)extra, dims);
+ir_value_t* matrix_height(ir_builder_t* b, matrix_t x) { return lower_size(b, x.re, x.re->type->rank - 2); }
+ir_value_t* matrix_width(ir_builder_t* b, matrix_t x) { return lower_size(b, x.re, x.re->type->rank - 1); }
+
+ir_value_t* matrix_more(ir_builder_t* b, ir_value_t* size, int64_t number) {
+  return lower_index_binary(b, SCALAR_add, size, graph_index_constant(b, number));
 }
 
-const ir_type_t* matrix_type(ir_context_t* ctx, matrix_t x, const ir_type_t* element, int64_t rows, int64_t columns) {
-  return shape(ctx, x, element, 2, (const int64_t[]){rows, columns});
+ir_value_t* matrix_number(ir_builder_t* b, ir_value_t* size, const ir_type_t* element) {
+  int64_t known;
+  if (lower_constant_index(size, &known)) return graph_scalar_constant(b, element, (double)known);
+  return graph_cast(b, lower_as_tensor(b, size), element, false);
 }
-const ir_type_t* vector_type(ir_context_t* ctx, matrix_t x, const ir_type_t* element, int64_t size) {
-  return shape(ctx, x, element, 1, &size);
+
+// A tensor of these sizes with the same number everywhere.
+static ir_value_t* filled(ir_builder_t* b, ir_value_t* const* sizes, uint32_t rank, const ir_type_t* element,
+                          double number) {
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* open[GRAPH_MAX_RANK];
+  lower_split_sizes(sizes, rank, dims, open);
+  const ir_type_t* type = ir_type_tensor(b->ctx, element, (int32_t)rank, dims);
+  if (ir_type_is_static(type)) return graph_splat_number(b, type, number);
+  return graph_broadcast(b, graph_scalar_constant(b, element, number), type, NULL, open);
 }
-const ir_type_t* batch_type(ir_context_t* ctx, matrix_t x, const ir_type_t* element) {
-  return shape(ctx, x, element, 0, NULL);
+
+ir_value_t* matrix_new(ir_builder_t* b, matrix_t x, const ir_type_t* element, ir_value_t* const* sizes, uint32_t count,
+                       double number) {
+  ir_value_t* all[GRAPH_MAX_RANK];
+  uint32_t batch = (uint32_t)x.re->type->rank - 2;
+  for (uint32_t i = 0; i < batch; ++i) all[i] = graph_dim(b, x.re, i);
+  memcpy(all + batch, sizes, sizeof(*sizes) * count);
+  return filled(b, all, batch + count, element ? element : x.re->type->element, number);
 }
 
 ir_value_t* matrix_reduce(ir_builder_t* b, ir_value_t* x, int32_t axis, const char* kind) {
@@ -152,16 +167,33 @@ matrix_t matrix_pick(ir_builder_t* b, matrix_t x, int32_t axis, ir_value_t* k) {
   return matrix_sum(b, matrix_select(b, there, x, matrix_zeros(b, x)), axis);
 }
 
-static ir_value_t* slice(ir_builder_t* b, ir_value_t* x, int32_t axis, int64_t first, int64_t count) {
+static ir_value_t* slice(ir_builder_t* b, ir_value_t* x, int32_t dim, ir_value_t* first, ir_value_t* count) {
   int64_t offsets[GRAPH_MAX_RANK] = {0}, sizes[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK];
-  for (int32_t i = 0; i < x->type->rank; ++i) sizes[i] = x->type->dims[i], strides[i] = 1;
-  offsets[x->type->rank - 1 - axis] = first;
-  sizes[x->type->rank - 1 - axis] = count;
-  return graph_slice(b, x, offsets, sizes, strides);
+  ir_value_t *starts[1 + 2 * GRAPH_MAX_RANK] = {x}, *all[GRAPH_MAX_RANK];
+  uint32_t rank = (uint32_t)x->type->rank;
+  for (uint32_t i = 0; i < rank; ++i) {
+    bool here = (int32_t)i == dim;
+    starts[1 + i] = here ? first : graph_index_constant(b, 0);
+    all[i] = here ? count : graph_dim(b, x, i);
+    strides[i] = 1;
+  }
+  bool known = lower_constant_index(first, &offsets[dim]);
+  uint32_t at = known ? 1 : 1 + rank, open = lower_split_sizes(all, rank, sizes, starts + at);
+  if (known && !open) return graph_slice(b, x, offsets, sizes, strides);
+  ir_named_attr_t attrs[] = {{"offsets", ir_attr_i64_array(b->ctx, offsets, rank)},
+                             {"strides", ir_attr_i64_array(b->ctx, strides, rank)}};
+  const ir_type_t* type = ir_type_tensor(b->ctx, x->type->element, (int32_t)rank, sizes);
+  return graph_build(b, known ? GRAPH_SLICE : GRAPH_DYNAMIC_SLICE, starts, at + open, type, attrs, known ? 2 : 0);
 }
 
-matrix_t matrix_slice(ir_builder_t* b, matrix_t x, int32_t axis, int64_t first, int64_t count) {
-  return (matrix_t){slice(b, x.re, axis, first, count), x.im ? slice(b, x.im, axis, first, count) : NULL};
+matrix_t matrix_slice(ir_builder_t* b, matrix_t x, int32_t axis, ir_value_t* first, ir_value_t* count) {
+  int32_t dim = x.re->type->rank - 1 - axis;
+  return (matrix_t){slice(b, x.re, dim, first, count), x.im ? slice(b, x.im, dim, first, count) : NULL};
+}
+
+matrix_t matrix_inner(ir_builder_t* b, matrix_t x, int32_t axis, int64_t front, int64_t back) {
+  ir_value_t* count = matrix_more(b, lower_size(b, x.re, x.re->type->rank - 1 - axis), -front - back);
+  return matrix_slice(b, x, axis, graph_index_constant(b, front), count);
 }
 
 matrix_t matrix_concat(ir_builder_t* b, const matrix_t* parts, uint32_t count, int32_t axis) {
@@ -171,13 +203,14 @@ matrix_t matrix_concat(ir_builder_t* b, const matrix_t* parts, uint32_t count, i
   return (matrix_t){graph_concat(b, re, count, dim), im[0] ? graph_concat(b, im, count, dim) : NULL};
 }
 
-matrix_t matrix_pad(ir_builder_t* b, matrix_t x, int32_t axis, int64_t count) {
-  const ir_type_t* type = x.re->type;
-  int64_t dims[GRAPH_MAX_RANK];
-  if (!count) return x;
-  for (int32_t i = 0; i < type->rank; ++i) dims[i] = type->dims[i];
-  dims[type->rank - 1 - axis] = count;
-  ir_value_t* zeros = matrix_splat(b, x.re, ir_type_tensor(b->ctx, type->element, type->rank, dims), 0);
+matrix_t matrix_pad(ir_builder_t* b, matrix_t x, int32_t axis, ir_value_t* count) {
+  ir_value_t* sizes[GRAPH_MAX_RANK];
+  int64_t known;
+  uint32_t rank = (uint32_t)x.re->type->rank;
+  if (lower_constant_index(count, &known) && !known) return x;
+  for (uint32_t i = 0; i < rank; ++i) sizes[i] = graph_dim(b, x.re, i);
+  sizes[rank - 1 - (uint32_t)axis] = count;
+  ir_value_t* zeros = filled(b, sizes, rank, x.re->type->element, 0);
   return matrix_concat(b, (matrix_t[]){x, {zeros, x.im ? zeros : NULL}}, 2, axis);
 }
 
@@ -211,9 +244,9 @@ matrix_t matrix_product(ir_builder_t* b, matrix_t x, matrix_t y) {
                     binary(b, SCALAR_add, product(b, x.re, y.im), product(b, x.im, y.re))};
 }
 
-matrix_t matrix_identity(ir_builder_t* b, matrix_t like, int64_t rows, int64_t columns) {
-  const ir_type_t* type = matrix_type(b->ctx, like, NULL, rows, columns);
-  ir_value_t *one = matrix_splat(b, like.re, type, 1), *zero = matrix_splat(b, like.re, type, 0);
+matrix_t matrix_identity(ir_builder_t* b, matrix_t like, ir_value_t* rows, ir_value_t* columns) {
+  ir_value_t* sizes[2] = {rows, columns};
+  ir_value_t *one = matrix_new(b, like, NULL, sizes, 2, 1), *zero = matrix_new(b, like, NULL, sizes, 2, 0);
   ir_value_t* diagonal = matrix_triangle(b, zero, SCALAR_eq);
   return (matrix_t){graph_select(b, diagonal, one, zero), like.im ? zero : NULL};
 }
@@ -238,15 +271,16 @@ static void unflatten(matrix_loop_t* loop, ir_value_t* const* flat) {
   }
 }
 
-static ir_value_t* counter_value(const matrix_loop_t* loop, ir_builder_t* b, int64_t value) {
-  if (loop->counts_places) return graph_index_constant(b, value);
-  return graph_splat_integer(b, ir_type_tensor(b->ctx, ir_type_int(b->ctx, 32), 0, NULL), value);
+// As the counter is: an index, or an i32 without dims.
+static ir_value_t* counter_value(const matrix_loop_t* loop, ir_builder_t* b, ir_value_t* value) {
+  return loop->counts_places ? value : matrix_number(b, value, ir_type_int(b->ctx, 32));
 }
 
-void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, int64_t limit, const matrix_t* values, uint32_t count) {
-  ir_value_t* inits[2 * MATRIX_LOOP_VALUES + 1];
+void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, ir_value_t* limit, const matrix_t* values,
+                       uint32_t count) {
+  ir_value_t *inits[2 * MATRIX_LOOP_VALUES + 1], *end = counter_value(loop, b, limit);
   const ir_type_t* types[2 * MATRIX_LOOP_VALUES + 1];
-  inits[0] = counter_value(loop, b, 0);
+  inits[0] = counter_value(loop, b, graph_index_constant(b, 0));
   uint32_t flat = 1 + flatten(values, count, inits + 1);
   for (uint32_t i = 0; i < flat; ++i) types[i] = inits[i]->type;
   ir_op_state_t state = {.info = ir_context_op(b->ctx, GRAPH_WHILE),
@@ -267,7 +301,7 @@ void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, int64_t limit, cons
     *b = ir_builder_at_end(b->ctx, block);
     b->loc = loop->outside.loc;
     if (r) break;
-    ir_value_t* go_on = lower_as_tensor(b, binary(b, SCALAR_lt, block->args[0], counter_value(loop, b, limit)));
+    ir_value_t* go_on = lower_as_tensor(b, binary(b, SCALAR_lt, block->args[0], end));
     if (loop->has_flag) go_on = binary(b, SCALAR_and, go_on, block->args[1]);
     ir_build_op(b, GRAPH_YIELD, &go_on, 1, NULL);
   }
@@ -278,10 +312,15 @@ void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, int64_t limit, cons
 void matrix_loop_end(matrix_loop_t* loop, const matrix_t* next) {
   ir_value_t* flat[2 * MATRIX_LOOP_VALUES + 1];
   ir_builder_t* b = loop->b;
-  flat[0] = binary(b, SCALAR_add, loop->k, counter_value(loop, b, 1));
+  flat[0] = binary(b, SCALAR_add, loop->k, counter_value(loop, b, graph_index_constant(b, 1)));
   uint32_t count = 1 + flatten(next, loop->count, flat + 1);
   ir_build_op(b, GRAPH_YIELD, flat, count, NULL);
   *b = loop->outside;
   for (uint32_t i = 0; i < count; ++i) flat[i] = ir_result(loop->op, i);
   unflatten(loop, flat + 1);
+}
+
+ir_value_t* matrix_loop_back(const matrix_loop_t* loop, ir_value_t* count) {
+  ir_value_t* last = counter_value(loop, loop->b, matrix_more(loop->b, count, -1));
+  return binary(loop->b, SCALAR_sub, last, loop->k);
 }

@@ -1,7 +1,6 @@
 // Matrices in batches, real or complex, as values of the graph: what factorizations are written in:
-// [batch..., rows, columns]; a vector is [batch..., n], one number for each matrix [batch...]. Batches may be of
-// run-time size; rows and columns are static, except for those of Cholesky factorizations and triangular systems of
-// real ones.
+// [batch..., rows, columns]; a vector is [batch..., n], one number for each matrix [batch...]. All sizes may be known
+// at run time only: then they are index values, which are constants where a type tells them.
 #ifndef IREE_C_IMPORT_STABLEHLO_MATRIX_H_
 #define IREE_C_IMPORT_STABLEHLO_MATRIX_H_
 
@@ -16,6 +15,12 @@ static inline int64_t matrix_dim(matrix_t x, int32_t from_end) {
 }
 static inline int64_t matrix_rows(matrix_t x) { return matrix_dim(x, 1); }
 static inline int64_t matrix_columns(matrix_t x) { return matrix_dim(x, 0); }
+// The same as index values; and such a value plus a number.
+ir_value_t* matrix_height(ir_builder_t* b, matrix_t x);
+ir_value_t* matrix_width(ir_builder_t* b, matrix_t x);
+ir_value_t* matrix_more(ir_builder_t* b, ir_value_t* size, int64_t number);
+// A size as a tensor of one element type without dims.
+ir_value_t* matrix_number(ir_builder_t* b, ir_value_t* size, const ir_type_t* element);
 
 // Elementwise; a real factor may meet a complex one.
 matrix_t matrix_add(ir_builder_t* b, matrix_t x, matrix_t y);
@@ -35,7 +40,11 @@ ir_value_t* matrix_reduce(ir_builder_t* b, ir_value_t* x, int32_t axis, const ch
 // The same along an axis, which `like` has and x lacks; and numbers of the batch to all of the shape.
 matrix_t matrix_spread(ir_builder_t* b, matrix_t x, ir_value_t* like, int32_t axis);
 ir_value_t* matrix_fill(ir_builder_t* b, ir_value_t* x, ir_value_t* like);
-// Values of a type whose '?' are of the batch of `like`: all the same number; the places along an axis of `like`, i32.
+// The same number everywhere, in the batch of x with `count` more dims of these sizes; the element is x's, or
+// `element`.
+ir_value_t* matrix_new(ir_builder_t* b, matrix_t x, const ir_type_t* element, ir_value_t* const* sizes, uint32_t count,
+                       double number);
+// The same number everywhere, of a type whose '?' are of `like`; the places along an axis of `like`, i32.
 ir_value_t* matrix_splat(ir_builder_t* b, ir_value_t* like, const ir_type_t* type, double number);
 ir_value_t* matrix_places(ir_builder_t* b, ir_value_t* like, int32_t axis);
 // Where the place along an axis compares as `fn` says with k (i32 without dims, or one for each of the batch).
@@ -44,21 +53,19 @@ ir_value_t* matrix_where(ir_builder_t* b, ir_value_t* like, int32_t axis, scalar
 ir_value_t* matrix_triangle(ir_builder_t* b, ir_value_t* like, scalar_fn_t fn);
 // Column k (axis MATRIX_COLUMN) or row k of a matrix, number k of a vector (axis MATRIX_COLUMN).
 matrix_t matrix_pick(ir_builder_t* b, matrix_t x, int32_t axis, ir_value_t* k);
-matrix_t matrix_slice(ir_builder_t* b, matrix_t x, int32_t axis, int64_t first, int64_t count);
+matrix_t matrix_slice(ir_builder_t* b, matrix_t x, int32_t axis, ir_value_t* first, ir_value_t* count);
+// All but the first `front` and the last `back` of an axis.
+matrix_t matrix_inner(ir_builder_t* b, matrix_t x, int32_t axis, int64_t front, int64_t back);
 matrix_t matrix_concat(ir_builder_t* b, const matrix_t* parts, uint32_t count, int32_t axis);
-matrix_t matrix_pad(ir_builder_t* b, matrix_t x, int32_t axis, int64_t count);  // zeros behind
+matrix_t matrix_pad(ir_builder_t* b, matrix_t x, int32_t axis, ir_value_t* count);  // zeros behind
 matrix_t matrix_transpose(ir_builder_t* b, matrix_t x);
 matrix_t matrix_adjoint(ir_builder_t* b, matrix_t x);
 matrix_t matrix_product(ir_builder_t* b, matrix_t x, matrix_t y);
-matrix_t matrix_identity(ir_builder_t* b, matrix_t like, int64_t rows, int64_t columns);
+matrix_t matrix_identity(ir_builder_t* b, matrix_t like, ir_value_t* rows, ir_value_t* columns);
 // Half the distance of 1 to the next number.
 double matrix_roundoff(const ir_type_t* element);
 // Whether any of the flags is set.
 ir_value_t* matrix_any(ir_builder_t* b, ir_value_t* flags);
-// Values with the batch of x and more dims; the element is x's, or `element`.
-const ir_type_t* matrix_type(ir_context_t* ctx, matrix_t x, const ir_type_t* element, int64_t rows, int64_t columns);
-const ir_type_t* vector_type(ir_context_t* ctx, matrix_t x, const ir_type_t* element, int64_t size);
-const ir_type_t* batch_type(ir_context_t* ctx, matrix_t x, const ir_type_t* element);
 
 // for (k = 0; k < limit; ++k) with values that it carries. Between begin and end the builder is in the body, and
 // `values` are those at its start; behind the end, those that the loop leaves.
@@ -73,7 +80,9 @@ typedef struct matrix_loop_t {
   uint32_t count;
   bool has_flag;  // value 0 is an i1 without dims: the loop ends when it is false
 } matrix_loop_t;
-void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, int64_t limit, const matrix_t* values, uint32_t count);
+void matrix_loop_begin(matrix_loop_t* loop, ir_builder_t* b, ir_value_t* limit, const matrix_t* values, uint32_t count);
+// The counter of a loop that runs from the last of `count` to the first.
+ir_value_t* matrix_loop_back(const matrix_loop_t* loop, ir_value_t* count);
 void matrix_loop_end(matrix_loop_t* loop, const matrix_t* next);
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -93,7 +102,7 @@ typedef struct matrix_lu_t {
 } matrix_lu_t;
 matrix_lu_t matrix_lu(ir_builder_t* b, matrix_t a);
 // The rows that `pivots` (from 0) bring to the first `rows` places.
-ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, int64_t rows);
+ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, ir_value_t* rows);
 // H = 1 - tau v v^H with H^H column = beta in place k and zeros below.
 typedef struct matrix_reflector_t {
   matrix_t v;    // 1 in place k, zeros above

@@ -143,7 +143,7 @@ bool chlo_lower_scan(lower_op_t* n) {
   }
   matrix_loop_t loop = {.counts_places = true};
   ir_builder_t saved = *n->b;
-  matrix_loop_begin(&loop, n->b, s.size, values, n->op->result_count);
+  matrix_loop_begin(&loop, n->b, graph_index_constant(n->b, s.size), values, n->op->result_count);
   if (!run_body(&s, &loop)) {
     *n->b = saved;
     return false;

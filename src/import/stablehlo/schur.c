@@ -36,16 +36,22 @@ static matrix_t beside(ir_builder_t* b, matrix_t x, int64_t shift) {
   return matrix_sum(b, matrix_select(b, here, x, matrix_zeros(b, x)), MATRIX_COLUMN);
 }
 
+// x, which is as long as v, with v's very sizes.
+static ir_value_t* as_long(ir_builder_t* b, ir_value_t* x, ir_value_t* v) {
+  ir_value_t* sizes[GRAPH_MAX_RANK];
+  for (int32_t i = 0; i < v->type->rank; ++i) sizes[i] = graph_dim(b, v, (uint32_t)i);
+  return lower_reshape(b, x, sizes, (uint32_t)v->type->rank);
+}
+
 // A vector's neighbours: number i is v[i - 1], or v[i + 1]; 0 at the end.
 static ir_value_t* before(ir_builder_t* b, ir_value_t* v) {
-  int64_t count = matrix_columns(real(v));
-  matrix_t zero = matrix_zeros(b, matrix_slice(b, real(v), MATRIX_COLUMN, 0, 1));
-  return matrix_concat(b, (matrix_t[]){zero, matrix_slice(b, real(v), MATRIX_COLUMN, 0, count - 1)}, 2, MATRIX_COLUMN)
-      .re;
+  matrix_t front = matrix_slice(b, real(v), MATRIX_COLUMN, graph_index_constant(b, 0), graph_index_constant(b, 1));
+  matrix_t parts[2] = {matrix_zeros(b, front), matrix_inner(b, real(v), MATRIX_COLUMN, 0, 1)};
+  return as_long(b, matrix_concat(b, parts, 2, MATRIX_COLUMN).re, v);
 }
 static ir_value_t* behind(ir_builder_t* b, ir_value_t* v) {
-  int64_t count = matrix_columns(real(v));
-  return matrix_pad(b, matrix_slice(b, real(v), MATRIX_COLUMN, 1, count - 1), MATRIX_COLUMN, 1).re;
+  matrix_t rest = matrix_inner(b, real(v), MATRIX_COLUMN, 1, 0);
+  return as_long(b, matrix_pad(b, rest, MATRIX_COLUMN, graph_index_constant(b, 1)).re, v);
 }
 
 static matrix_t element(ir_builder_t* b, matrix_t x, ir_value_t* row, ir_value_t* column) {
@@ -209,7 +215,7 @@ static matrix_t first_column(ir_builder_t* b, matrix_t h, const block_t* block, 
 
 static void sweep(ir_builder_t* b, matrix_t* h, matrix_t* z, const block_t* block, matrix_t first) {
   matrix_loop_t loop = {0};
-  matrix_loop_begin(&loop, b, matrix_rows(*h) - 1, (matrix_t[]){*h, *z}, 2);
+  matrix_loop_begin(&loop, b, matrix_more(b, matrix_height(b, *h), -1), (matrix_t[]){*h, *z}, 2);
   matrix_t next[2] = {loop.values[0], loop.values[1]};
   ir_value_t *like = block->low, *k = matrix_fill(b, loop.k, like), *left = with(b, SCALAR_sub, loop.k, 1);
   ir_value_t* is_first = op2(b, SCALAR_eq, k, block->low);
@@ -236,10 +242,12 @@ static void sweep(ir_builder_t* b, matrix_t* h, matrix_t* z, const block_t* bloc
 static ir_value_t* iterate(ir_builder_t* b, matrix_t* h, matrix_t* z) {
   const ir_type_t* flag = ir_type_tensor(b->ctx, ir_type_int(b->ctx, 1), 0, NULL);
   int64_t rows = matrix_rows(*h);
-  if (rows < 2) return graph_splat_integer(b, flag, 0);
+  if (rows == 1) return graph_splat_integer(b, flag, 0);
+  ir_value_t* turns = lower_index_binary(b, SCALAR_max, matrix_height(b, *h), graph_index_constant(b, ODD_TURN));
+  turns = lower_index_binary(b, SCALAR_mul, turns, graph_index_constant(b, TURNS_PER_ROW));
   matrix_t inits[3] = {real(graph_splat_integer(b, flag, 1)), *h, *z};
   matrix_loop_t loop = {.has_flag = true};
-  matrix_loop_begin(&loop, b, TURNS_PER_ROW * (rows < ODD_TURN ? ODD_TURN : rows), inits, 3);
+  matrix_loop_begin(&loop, b, turns, inits, 3);
   matrix_t next[3] = {loop.values[0], drop_small(b, loop.values[1]), loop.values[2]};
   block_t block = find_block(b, next[1]);
   next[0] = real(matrix_any(b, block.is_open));
@@ -258,13 +266,14 @@ static ir_value_t* iterate(ir_builder_t* b, matrix_t* h, matrix_t* z) {
 static void begin(ir_builder_t* b, matrix_t a, matrix_t* h, matrix_t* z) {
   int64_t rows = matrix_rows(a);
   *h = a;
-  *z = matrix_identity(b, a, rows, rows);
-  if (rows < 3) return;
+  *z = matrix_identity(b, a, matrix_height(b, a), matrix_height(b, a));
+  if (rows == 1 || rows == 2) return;
+  ir_value_t *zero = graph_index_constant(b, 0), *one = graph_index_constant(b, 1);
   matrix_qr_t form = matrix_hessenberg(b, a);
-  matrix_t below = matrix_slice(b, matrix_slice(b, form.a, MATRIX_ROW, 1, rows - 1), MATRIX_COLUMN, 0, rows - 1);
+  matrix_t below = matrix_inner(b, matrix_inner(b, form.a, MATRIX_ROW, 1, 0), MATRIX_COLUMN, 0, 1);
   matrix_t q = matrix_reflectors(b, (matrix_qr_t){below, form.tau});
-  matrix_t left = matrix_slice(b, *z, MATRIX_COLUMN, 0, 1), right = matrix_slice(b, *z, MATRIX_COLUMN, 1, rows - 1);
-  right = matrix_concat(b, (matrix_t[]){matrix_slice(b, right, MATRIX_ROW, 0, 1), q}, 2, MATRIX_ROW);
+  matrix_t left = matrix_slice(b, *z, MATRIX_COLUMN, zero, one), right = matrix_inner(b, *z, MATRIX_COLUMN, 1, 0);
+  right = matrix_concat(b, (matrix_t[]){matrix_slice(b, right, MATRIX_ROW, zero, one), q}, 2, MATRIX_ROW);
   *z = matrix_concat(b, (matrix_t[]){left, right}, 2, MATRIX_COLUMN);
   *h = matrix_select(b, diagonal(b, a.re, SCALAR_gt, 1), matrix_zeros(b, a), form.a);
 }
@@ -274,7 +283,7 @@ static void real_eigenvalues(ir_builder_t* b, matrix_schur_t* s) {
   ir_value_t *main = beside(b, s->t, 0).re, *zero = graph_splat_like(b, main, 0), *discriminant;
   s->wr = main;
   s->wi = zero;
-  if (matrix_rows(s->t) < 2) return;
+  if (matrix_rows(s->t) == 1) return;
   ir_value_t* second = pairs(b, s->t, coupling(b, s->t), &discriminant);
   ir_value_t* height = graph_unary(b, SCALAR_sqrt, with(b, SCALAR_max, graph_unary(b, SCALAR_neg, discriminant), 0));
   height = graph_select(b, second, height, zero);
@@ -289,10 +298,8 @@ matrix_schur_t matrix_schur(ir_builder_t* b, matrix_t a) {
   matrix_schur_t s;
   begin(b, a, &s.t, &s.z);
   ir_value_t* open = iterate(b, &s.t, &s.z);
-  const ir_type_t* status = batch_type(b->ctx, a, ir_type_int(b->ctx, 32));
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  lower_dynamic_dims(b, a.re, status, dynamic);
-  s.info = graph_broadcast(b, graph_cast(b, open, status->element, true), status, NULL, dynamic);
+  ir_value_t* like = matrix_new(b, a, ir_type_int(b->ctx, 32), NULL, 0, 0);
+  s.info = lower_splat(b, graph_cast(b, open, like->type->element, true), like);
   if (!a.im) {
     real_eigenvalues(b, &s);
     return s;
@@ -308,14 +315,13 @@ matrix_schur_t matrix_schur(ir_builder_t* b, matrix_t a) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 static matrix_t substitute(ir_builder_t* b, matrix_t t, bool left) {
-  int64_t rows = matrix_rows(t);
   double roundoff = matrix_roundoff(t.re->type->element);
   ir_value_t* largest = matrix_reduce(b, matrix_reduce(b, size_of(b, t), MATRIX_COLUMN, "max"), MATRIX_COLUMN, "max");
   ir_value_t* least = with(b, SCALAR_max, with(b, SCALAR_mul, largest, roundoff), FLT_MIN);
   matrix_t values = beside(b, t, 0), zeros = matrix_zeros(b, t);
   matrix_loop_t loop = {0};
-  matrix_loop_begin(&loop, b, rows, &zeros, 1);
-  ir_value_t* i = left ? loop.k : with(b, SCALAR_add, graph_unary(b, SCALAR_neg, loop.k), (double)(rows - 1));
+  matrix_loop_begin(&loop, b, matrix_height(b, t), &zeros, 1);
+  ir_value_t* i = left ? loop.k : matrix_loop_back(&loop, matrix_height(b, t));
   matrix_t y = loop.values[0];
   matrix_t known = left ? matrix_conj(b, matrix_pick(b, t, MATRIX_COLUMN, i)) : matrix_pick(b, t, MATRIX_ROW, i);
   matrix_t sum = matrix_sum(b, matrix_mul(b, matrix_spread(b, known, y.re, MATRIX_COLUMN), y), MATRIX_ROW);
@@ -347,7 +353,7 @@ static matrix_t normalize(ir_builder_t* b, matrix_t v) {
   largest = matrix_reduce(b, sizes, MATRIX_ROW, "max");
   ir_value_t* place = matrix_places(b, v.re, MATRIX_ROW);
   ir_value_t* is_largest = op2(b, SCALAR_eq, sizes, matrix_spread(b, real(largest), v.re, MATRIX_ROW).re);
-  ir_value_t* none = graph_splat_like(b, place, (double)matrix_rows(v));
+  ir_value_t* none = graph_splat_like(b, place, INT32_MAX);
   ir_value_t* first = matrix_reduce(b, graph_select(b, is_largest, place, none), MATRIX_ROW, "min");
   ir_value_t* here = op2(b, SCALAR_eq, place, matrix_spread(b, real(first), place, MATRIX_ROW).re);
   matrix_t turn = matrix_conj(b, matrix_sum(b, matrix_select(b, here, v, matrix_zeros(b, v)), MATRIX_ROW));

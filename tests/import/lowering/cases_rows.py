@@ -513,7 +513,32 @@ return %0 : tensor<?x4xf32>""", [rows, sides, sizes], [np.concatenate([rows[:2] 
           ["tensor<?x?xf32>", "tensor<?x?x4xf32>", "tensor<2xi64>"], ["tensor<?x4xf32>"])
     grouped(s)
     random_bits(s)
+    told_twice(s)
     s.write("rows")
+
+
+def told_twice(s):
+    """Rows and what is made of them, where one number says the size of what goes in and another of what comes out."""
+    x = s.floats(3, 4)
+    most = np.broadcast_to(x.max(1, keepdims=True), x.shape)
+    kind = "tensor<?x?xf32>"
+    s.add("told_twice", f"""%low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+%m = stablehlo.reduce(%a init: %low) applies stablehlo.maximum across dimensions = [1] : ({kind}, tensor<f32>) -> tensor<?xf32>
+%n = stablehlo.get_dimension_size %a, dim = 0 : ({kind}) -> tensor<i32>
+%k = stablehlo.get_dimension_size %a, dim = 1 : ({kind}) -> tensor<i32>
+%n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+%k1 = stablehlo.reshape %k : (tensor<i32>) -> tensor<1xi32>
+%nk = stablehlo.concatenate %n1, %k1, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+%most = stablehlo.dynamic_broadcast_in_dim %m, %nk, dims = [0] : (tensor<?xf32>, tensor<2xi32>) -> {kind}
+%y = stablehlo.subtract %a, %most : {kind}
+%one = stablehlo.constant dense<1.0> : tensor<f32>
+%ones = stablehlo.dynamic_broadcast_in_dim %one, %b, dims = [] : (tensor<f32>, tensor<2xi32>) -> {kind}
+%same = stablehlo.dynamic_broadcast_in_dim %c, %b, dims = [] : (tensor<f32>, tensor<2xi32>) -> {kind}
+%p = stablehlo.compare GT, %ones, %same : ({kind}, {kind}) -> tensor<?x?xi1>
+%z = stablehlo.select %p, %ones, %y : tensor<?x?xi1>, {kind}
+%w = stablehlo.select %p, %ones, %most : tensor<?x?xi1>, {kind}
+return %z, %w : {kind}, {kind}""", [x, np.array(x.shape, np.int32), np.float32(2)], [x - most, most], None,
+          [kind, "tensor<2xi32>", "tensor<f32>"], [kind] * 2)
 
 
 def grouped(s):

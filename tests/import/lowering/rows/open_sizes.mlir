@@ -100,3 +100,25 @@ func.func @threefry_4(%a: tensor<2xui64>, %b: tensor<2xi64>) -> (tensor<2xui64>,
   %0:2 = stablehlo.custom_call @stablehlo.dynamic_rng_bit_generator(%a, %b) {rng_algorithm = #stablehlo<rng_algorithm THREE_FRY>} : (tensor<2xui64>, tensor<2xi64>) -> (tensor<2xui64>, tensor<?x?xui64>)
   return %0#0, %0#1 : tensor<2xui64>, tensor<?x?xui64>
 }
+
+func.func @told_twice(%a: tensor<?x?xf32>, %b: tensor<2xi32>, %c: tensor<f32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) attributes {
+    test.in = [dense<[[-1.0355751514434814, 1.2863752841949463, 0.37521180510520935, -1.1605734825134277], [-1.1011933088302612, -0.45108315348625183, -1.2461446523666382, 1.0189412832260132], [1.973128318786621, 0.3296358585357666, -0.21273855865001678, -0.25447317957878113]]> : tensor<3x4xf32>, dense<[3, 4]> : tensor<2xi32>, dense<2.0> : tensor<f32>],
+    test.out = [dense<[[-2.3219504356384277, 0.0, -0.9111634492874146, -2.446948766708374], [-2.1201345920562744, -1.4700244665145874, -2.2650859355926514, 0.0], [0.0, -1.6434924602508545, -2.1858668327331543, -2.2276015281677246]]> : tensor<3x4xf32>, dense<[[1.2863752841949463, 1.2863752841949463, 1.2863752841949463, 1.2863752841949463], [1.0189412832260132, 1.0189412832260132, 1.0189412832260132, 1.0189412832260132], [1.973128318786621, 1.973128318786621, 1.973128318786621, 1.973128318786621]]> : tensor<3x4xf32>]
+} {
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %m = stablehlo.reduce(%a init: %low) applies stablehlo.maximum across dimensions = [1] : (tensor<?x?xf32>, tensor<f32>) -> tensor<?xf32>
+  %n = stablehlo.get_dimension_size %a, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+  %k = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %k1 = stablehlo.reshape %k : (tensor<i32>) -> tensor<1xi32>
+  %nk = stablehlo.concatenate %n1, %k1, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %most = stablehlo.dynamic_broadcast_in_dim %m, %nk, dims = [0] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %y = stablehlo.subtract %a, %most : tensor<?x?xf32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %ones = stablehlo.dynamic_broadcast_in_dim %one, %b, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %same = stablehlo.dynamic_broadcast_in_dim %c, %b, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %p = stablehlo.compare GT, %ones, %same : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xi1>
+  %z = stablehlo.select %p, %ones, %y : tensor<?x?xi1>, tensor<?x?xf32>
+  %w = stablehlo.select %p, %ones, %most : tensor<?x?xi1>, tensor<?x?xf32>
+  return %z, %w : tensor<?x?xf32>, tensor<?x?xf32>
+}
