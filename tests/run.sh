@@ -87,8 +87,8 @@ gpu() {
   $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8
   $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target cascadelake --only ConvInteger \
     --only MatMulInteger --only QLinear --only QGemm
-  $python tests/dispatch/run_tiles.py --runner "$build/tests/run_dispatches" --count 7
-  $python tests/dispatch/run_tiles.py --runner "$build/tests/run_dispatches" --count 9 --seed 2 --native
+  $python tests/dispatch/run_tiles.py --runner "$build/tests/run_dispatches" --count 4
+  $python tests/dispatch/run_tiles.py --runner "$build/tests/run_dispatches" --count 8 --seed 2 --native
   $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 18 \
     --forms tests/passes/attention.mlir
   $python tests/dispatch/run_attention.py --runner "$build/tests/run_dispatches" --count 4 --seed 2 --target gfx942 \

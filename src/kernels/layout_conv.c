@@ -234,12 +234,22 @@ static ir_value_t* packed_weights(convs_t* v, ir_value_t* weights, const packing
   return helper_end(&h);
 }
 
-// Bytes for tile registers: a contraction of pixels by what all of their taps read, [kernel.., i] x [o].
+// Whether the tiles of floats can be made of what the input has side by side.
+static bool wants_terms(const convs_t* v) {
+  enum { CHUNK = 32, LEAST_OUTPUTS = 64 };
+  const ir_value_t *x = ir_operand(v->op, 0), *w = ir_operand(v->op, 1);
+  if (x->type->element->kind != IR_TYPE_FLOAT || w->type->element != x->type->element) return false;
+  if (w->def || !graph_constant_value(ir_operand(v->dispatch, w->index)) || v->c.batch_groups != 1) return false;
+  return w->type->dims[axis_of(v->c.w_layout, 'i')] % CHUNK == 0 &&
+         w->type->dims[axis_of(v->c.w_layout, 'o')] >= LEAST_OUTPUTS;
+}
+
+// Bytes or floats for tile registers: a contraction of pixels by what all of their taps read, [kernel.., i] x [o].
 static bool tile_weights(convs_t* v) {
   ir_value_t* weights = ir_operand(v->op, 1);
   const ir_type_t* w = weights->type;
   int64_t perm[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK], pixels = pixel_count(v), images = IR_DYNAMIC;
-  if (!wants_words(v) || !in_words(v) || v->c.groups != 1) return false;
+  if ((!wants_words(v) && !wants_terms(v)) || !in_words(v) || v->c.groups != 1) return false;
   if (w->dims[axis_of(v->c.w_layout, 'i')] < LEAST_TILED) return false;
   char* letters = arena_copy(ir_context_arena(v->ctx), "0123456789", (size_t)w->rank + 1);
   memcpy(letters + w->rank - 2, "io", 3);

@@ -123,6 +123,7 @@ bool tiles_read_weights(const ir_op_t* op, tiles_weights_t* out) {
     out->arg = arg;
   }
   *out = (tiles_weights_t){.arg = out->arg,
+                           .matrix = value,
                            .depth = type->dims[0],
                            .columns = type->dims[1],
                            .terms = count,

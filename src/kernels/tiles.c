@@ -55,13 +55,13 @@ static void plan_blocks(tiles_t* t) {
   int64_t bytes = 4 / t->w.group, l2 = t->d->device->l2_bytes > 0 ? t->d->device->l2_bytes : 1 << 20;
   int64_t l1 = t->d->device->l1_bytes > 0 ? t->d->device->l1_bytes : 32 << 10, most = l2 / 4,
           rows = extent_is_fixed(&t->rows) ? t->rows.factor : MOST_ROWS;
-  t->depth_block = ceil_div(t->w.depth, t->chunk) * t->chunk;
-  t->depth_blocks = 1;
+  bool taps = t->is_conv && t->w.group < 4;  // a block of the depth is of one tap
+  int64_t whole = taps ? ir_operand(t->op, 1)->type->dims[ir_operand(t->op, 1)->type->rank - 2] : t->w.depth;
+  t->depth_block = ceil_div(whole, t->chunk) * t->chunk;
   for (int64_t n = 2; n <= MOST_BLOCKS && t->depth_block * bytes * t->w.terms * TILES_PANEL > l1; ++n) {
-    if (t->is_conv || t->w.depth % (n * t->chunk)) continue;
-    t->depth_block = t->w.depth / n;
-    t->depth_blocks = n;
+    if ((!t->is_conv || taps) && whole % (n * t->chunk) == 0) t->depth_block = whole / n;
   }
+  t->depth_blocks = ceil_div(t->w.depth, t->depth_block);
   t->stride = t->depth_block;
   while (t->stride * t->w.terms * bytes % CONFLICT == 0) t->stride += KERNEL_TILE_ROW_BYTES / bytes;
   int64_t fit = most / (t->stride * t->w.terms * bytes) / TILES_PANEL * TILES_PANEL;
@@ -287,19 +287,24 @@ static void multiply_tiles(tiles_t* t, linear_t first_chunk) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // A vector of a row: results so far, and products of the block of the depth that begins at `depth`.
-static void multiply_vector(tiles_t* t, linear_t row, ir_value_t* panel, int64_t vector, linear_t depth) {
+static void multiply_vector(tiles_t* t, linear_t row, ir_value_t* panel, int64_t vector, linear_t number) {
   kernel_build_t* k = &t->d->k;
   const ir_type_t* type = kernel_vector_type(k->ctx, t->accumulator, TILES_SIDE);
   linear_t at = kept_at(t, t->depth_blocks > 1 ? row : linear_constant(0), linear_constant(0), panel);
   at.constant += vector;
   ir_value_t *place = linear_scalar(k, &at), *sum = kernel_number(&k->b, type, 0);
   if (t->depth_blocks > 1) sum = kernel_load(&k->b, t->partial, place, TILES_SIDE);
-  int64_t size = t->depth_blocks > 1 ? t->depth_block : t->w.depth;
-  kernel_loop_t loop = kernel_loop_constant(k, 0, size, 1, &sum, 1);
-  linear_t along = linear_add(k, depth, linear_value(loop.index)),
+  tiles_left_t left = tiles_left(t, linear_add(k, linear_value(t->first_row), row), number);
+  ir_value_t* size = kernel_index(&k->b, t->depth_blocks > 1 ? t->depth_block : t->w.depth);
+  if (left.inside) {
+    size = kernel_ternary(&k->b, SCALAR_select, left.inside, size, kernel_index(&k->b, 0));
+    index_set_facts(k, size, 0, t->depth_block, 1);
+  }
+  kernel_loop_t loop = kernel_loop_begin(k, kernel_index(&k->b, 0), size, 1, &sum, 1);
+  linear_t along = linear_add(k, linear_scale(k, number, t->depth_block), linear_value(loop.index)),
            column = linear_scale(k, linear_value(panel), TILES_PANEL);
-  linear_t a_at[] = {linear_add(k, linear_value(t->first_row), row), along};
-  ir_value_t* a = eval_convert(k, eval_at(k, ir_operand(t->op, 0), a_at), t->accumulator);
+  left.coords[left.axis] = linear_add(k, left.coords[left.axis], linear_value(loop.index));
+  ir_value_t* a = eval_convert(k, eval_at(k, ir_operand(t->op, 0), left.coords), t->accumulator);
   column.constant += vector;
   column.lane = 1;
   k->lanes = TILES_SIDE;
@@ -309,7 +314,7 @@ static void multiply_vector(tiles_t* t, linear_t row, ir_value_t* panel, int64_t
     left.lane = 0;
     k->mask = lanes_below(k, TILES_SIDE, linear_scalar(k, &left));
   }
-  ir_value_t* b = eval_lanes(k, ir_operand(t->op, 1), (linear_t[]){along, column});
+  ir_value_t* b = eval_lanes(k, t->w.matrix, (linear_t[]){along, column});
   b = eval_convert(k, b, t->accumulator);
   sum = eval_multiply_add(k, kernel_splat(&k->b, a, TILES_SIDE), b, loop.iters[0]);
   k->mask = NULL;
@@ -318,12 +323,12 @@ static void multiply_vector(tiles_t* t, linear_t row, ir_value_t* panel, int64_t
   kernel_store(&k->b, kernel_loop_result(&loop, 0), t->partial, place);
 }
 
-static void multiply_plainly(tiles_t* t, linear_t depth) {
+static void multiply_plainly(tiles_t* t, linear_t number) {
   kernel_build_t* k = &t->d->k;
   kernel_loop_t panels = kernel_loop_begin(k, t->lower, t->upper, 1, NULL, 0);
   kernel_loop_t rows = kernel_loop_begin(k, kernel_index(&k->b, 0), t->count, 1, NULL, 0);
   linear_t row = linear_value(rows.index);
-  for (int64_t v = 0; v < TILES_PANEL; v += TILES_SIDE) multiply_vector(t, row, panels.index, v, depth);
+  for (int64_t v = 0; v < TILES_PANEL; v += TILES_SIDE) multiply_vector(t, row, panels.index, v, number);
   if (t->depth_blocks == 1) finish_row(t, row, linear_constant(0), panels.index);
   kernel_for_end(&k->b, &rows, NULL, 0);
   kernel_for_end(&k->b, &panels, NULL, 0);
@@ -333,18 +338,21 @@ static void multiply_plainly(tiles_t* t, linear_t depth) {
 // Loops around it
 //===----------------------------------------------------------------------------------------------------------------===
 
-static void multiply_block(tiles_t* t, linear_t number) {
+// `before` (i1, or NULL): tiles took the blocks before; the result: this one, too. Sums that they would take for zeros
+// stay with what made them.
+static ir_value_t* multiply_block(tiles_t* t, linear_t number, ir_value_t* before) {
   kernel_build_t* k = &t->d->k;
-  linear_t depth = linear_scale(k, number, t->depth_block);
   linear_t first_chunk = linear_scale(k, number, t->depth_block / t->chunk);
-  ir_value_t* fits = tiles_pack(t, depth);
+  ir_value_t* fits = tiles_pack(t, number);
+  if (fits && before) fits = kernel_binary(&k->b, SCALAR_and, fits, before);
   kernel_branch_t branch = {0};
   if (fits) branch = kernel_if_begin(&k->b, fits, NULL, 0);
   multiply_tiles(t, first_chunk);
-  if (!fits) return;
+  if (!fits) return NULL;
   kernel_if_else(&k->b, &branch, NULL, 0);
-  multiply_plainly(t, depth);
+  multiply_plainly(t, number);
   kernel_if_end(&k->b, &branch, NULL, 0);
+  return fits;
 }
 
 static void clear_kept(tiles_t* t) {
@@ -359,13 +367,15 @@ static void clear_kept(tiles_t* t) {
 static void build_rows(tiles_t* t) {
   kernel_build_t* k = &t->d->k;
   if (t->depth_blocks == 1) {
-    multiply_block(t, linear_constant(0));
+    multiply_block(t, linear_constant(0), NULL);
     return;
   }
   clear_kept(t);
-  kernel_loop_t loop = kernel_loop_constant(k, 0, t->depth_blocks, 1, NULL, 0);
-  multiply_block(t, linear_value(loop.index));
-  kernel_for_end(&k->b, &loop, NULL, 0);
+  uint32_t flags = t->w.group < 4;
+  ir_value_t* fits = kernel_integer(&k->b, ir_type_int(k->ctx, 1), 1);
+  kernel_loop_t loop = kernel_loop_constant(k, 0, t->depth_blocks, 1, &fits, flags);
+  fits = multiply_block(t, linear_value(loop.index), flags ? loop.iters[0] : NULL);
+  kernel_for_end(&k->b, &loop, &fits, flags);
   kernel_loop_t panels = kernel_loop_begin(k, t->lower, t->upper, 1, NULL, 0);
   finish_rows(t, linear_constant(0), t->row_block, panels.index);
   kernel_for_end(&k->b, &panels, NULL, 0);

@@ -51,11 +51,11 @@ void tiles_row(tiles_t* t, linear_t row, linear_t* coords) {
 // Numbers
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Whether lanes are no moderate numbers (constant_move.h): a vector of i1. `bits`: of f32 or bf16 ones.
+// Whether lanes are beyond TILES_LEAST_BITS and TILES_MOST_BITS: a vector of i1. `bits`: of f32 or bf16 ones.
 static ir_value_t* is_extreme(kernel_build_t* k, ir_value_t* bits) {
   const ir_type_t* type = bits->type;
   int64_t drop = ir_type_scalar(type)->width == 16 ? 16 : 0;
-  int64_t all = 0x7fffffff >> drop, least = CONSTANT_LEAST_BITS >> drop, most = CONSTANT_MOST_BITS >> drop;
+  int64_t all = 0x7fffffff >> drop, least = TILES_LEAST_BITS >> drop, most = TILES_MOST_BITS >> drop;
   ir_value_t* magnitude = kernel_binary(&k->b, SCALAR_and, bits, kernel_integer(&k->b, type, all));
   ir_value_t* above = kernel_binary(&k->b, SCALAR_sub, magnitude, kernel_integer(&k->b, type, least));
   ir_value_t* far = kernel_binary(&k->b, SCALAR_geu, above, kernel_integer(&k->b, type, most - least));
@@ -100,6 +100,14 @@ static void store_terms(tiles_t* t, ir_value_t* x, linear_t offset, ir_value_t**
   }
 }
 
+// i1: nothing was extreme.
+static ir_value_t* end_rows(tiles_t* t, row_loop_t* rows, ir_value_t* extreme) {
+  kernel_build_t* k = &t->d->k;
+  kernel_for_end(&k->b, &rows->loop, &extreme, 1);
+  ir_value_t* any = kernel_reduce(&k->b, kernel_loop_result(&rows->loop, 0), "or");
+  return kernel_binary(&k->b, SCALAR_xor, any, kernel_integer(&k->b, any->type, 1));
+}
+
 typedef struct number_row_t {
   tiles_t* t;
   linear_t row, depth, offset;
@@ -133,22 +141,68 @@ static ir_value_t* pack_number_rows(tiles_t* t, linear_t depth) {
       kernel_store(&k->b, zero, t->panel, linear_scalar(k, &offset));
     }
   }
-  kernel_for_end(&k->b, &rows.loop, &extreme, count);
-  if (!count) return NULL;
-  ir_value_t* any = kernel_reduce(&k->b, kernel_loop_result(&rows.loop, 0), "or");
-  return kernel_binary(&k->b, SCALAR_xor, any, kernel_integer(&k->b, any->type, 1));
+  if (count) return end_rows(t, &rows, extreme);
+  kernel_for_end(&k->b, &rows.loop, NULL, 0);
+  return NULL;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Pixels
 //===----------------------------------------------------------------------------------------------------------------===
 
+static int32_t axis_of(const char* layout, char name) { return (int32_t)(strchr(layout, name) - layout); }
+
+// Which tap a block of the depth is of, where it is of one; and its first channel.
+static linear_t find_tap(tiles_t* t, linear_t number, linear_t* taps) {
+  kernel_build_t* k = &t->d->k;
+  const ir_type_t* w = ir_operand(t->op, 1)->type;
+  int64_t sizes[GRAPH_MAX_RANK];
+  linear_t at[GRAPH_MAX_RANK];
+  int32_t spatial = w->rank - 2;
+  for (int32_t i = 0; i < spatial; ++i) sizes[i] = w->dims[i];
+  sizes[spatial] = w->dims[spatial] / t->depth_block;
+  iterations_split(k, number, sizes, spatial + 1, at);
+  memcpy(taps, at, sizeof(*at) * (size_t)spatial);
+  return linear_scale(k, at[spatial], t->depth_block);
+}
+
+// i1: the position is one of the image's, NULL: always.
+static ir_value_t* is_inside(tiles_t* t, int32_t dim, int32_t axis, linear_t at) {
+  kernel_build_t* k = &t->d->k;
+  if (!t->conv.pad_low[dim] && !t->conv.pad_high[dim]) return NULL;
+  ir_value_t *x = linear_scalar(k, &at), *size = eval_size(k, ir_operand(t->op, 0), axis);
+  return kernel_binary(&k->b, SCALAR_ltu, x, size);
+}
+
+static tiles_left_t find_pixel(tiles_t* t, linear_t row, const linear_t* taps) {
+  kernel_build_t* k = &t->d->k;
+  const graph_conv_t* c = &t->conv;
+  linear_t y[GRAPH_MAX_RANK];
+  tiles_row(t, row, y);
+  tiles_left_t pixel = {.axis = axis_of(c->x_layout, 'c')};
+  pixel.coords[axis_of(c->x_layout, 'n')] = y[axis_of(c->y_layout, 'n')];
+  for (int32_t i = 0; i + 2 < ir_operand(t->op, 0)->type->rank; ++i) {
+    int32_t axis = axis_of(c->x_layout, (char)('0' + i));
+    linear_t at = linear_scale(k, y[axis_of(c->y_layout, (char)('0' + i))], c->strides[i]);
+    at = linear_add(k, at, linear_scale(k, taps[i], c->w_dilation[i]));
+    at.constant -= c->pad_low[i];
+    ir_value_t *here = is_inside(t, i, axis, at), *before = pixel.inside;
+    pixel.inside = before && here ? kernel_binary(&k->b, SCALAR_and, before, here) : here ? here : before;
+    pixel.coords[axis] = at;
+  }
+  return pixel;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Pixels of bytes
+//===----------------------------------------------------------------------------------------------------------------===
+
 typedef struct tap_row_t {
   tiles_t* t;
-  linear_t coords[GRAPH_MAX_RANK];  // of the input, without its channel
-  int32_t channel_axis;
-  linear_t offset;  // in the panel
-  bool zero;        // outside of the image
+  tiles_left_t pixel;
+  linear_t channel;  // first
+  linear_t offset;   // in the panel
+  bool zero;         // outside of the image
 } tap_row_t;
 
 static void pack_channels(dispatch_t* d, linear_t at, ir_value_t** none, void* user) {
@@ -159,8 +213,8 @@ static void pack_channels(dispatch_t* d, linear_t at, ir_value_t** none, void* u
   if (r->zero) {
     x = kernel_integer(&k->b, kernel_vector_type(k->ctx, r->t->panel->type->element, k->lanes), 0);
   } else {
-    r->coords[r->channel_axis] = at;
-    x = eval_lanes(k, ir_operand(r->t->op, 0), r->coords);
+    r->pixel.coords[r->pixel.axis] = at;
+    x = eval_lanes(k, ir_operand(r->t->op, 0), r->pixel.coords);
   }
   linear_t offset = at;
   offset.lane = 0;
@@ -184,59 +238,39 @@ static int64_t run_of(const tiles_t* t, int64_t channels) {
   return most;
 }
 
-// i1: the position is one of the image's, NULL: always.
-static ir_value_t* is_inside(tiles_t* t, uint32_t dim, int32_t axis, linear_t at) {
+static void pack_tap(tiles_t* t, tap_row_t* r) {
   kernel_build_t* k = &t->d->k;
-  if (!t->conv.pad_low[dim] && !t->conv.pad_high[dim]) return NULL;
-  ir_value_t *x = linear_scalar(k, &at), *size = eval_size(k, ir_operand(t->op, 0), axis);
-  return kernel_binary(&k->b, SCALAR_ltu, x, size);
-}
-
-static void pack_tap(tiles_t* t, tap_row_t* r, ir_value_t* inside) {
-  kernel_build_t* k = &t->d->k;
-  const ir_type_t* type = ir_operand(t->op, 0)->type;
-  int64_t channels = type->dims[r->channel_axis], lanes = run_of(t, channels);
+  int64_t channels = ir_operand(t->op, 0)->type->dims[r->pixel.axis], lanes = run_of(t, channels);
   kernel_branch_t branch = {0};
-  if (inside) branch = kernel_if_begin(&k->b, inside, NULL, 0);
+  if (r->pixel.inside) branch = kernel_if_begin(&k->b, r->pixel.inside, NULL, 0);
   r->zero = false;
   strips(t->d, channels, lanes, NULL, 0, pack_channels, r);
-  if (!inside) return;
+  if (!r->pixel.inside) return;
   kernel_if_else(&k->b, &branch, NULL, 0);
   r->zero = true;
   strips(t->d, channels, lanes, NULL, 0, pack_channels, r);
   kernel_if_end(&k->b, &branch, NULL, 0);
 }
 
-static void pack_pixel_rows(tiles_t* t) {
+// All taps of each row.
+static void pack_byte_pixels(tiles_t* t) {
   kernel_build_t* k = &t->d->k;
-  const ir_type_t* type = ir_operand(t->op, 0)->type;
-  uint32_t spatial = (uint32_t)type->rank - 2;
-  linear_t y[GRAPH_MAX_RANK], tap = linear_constant(0);
+  const ir_type_t* w = ir_operand(t->op, 1)->type;
+  linear_t taps[GRAPH_MAX_SPATIAL], tap = linear_constant(0);
   row_loop_t rows = begin_rows(t, NULL, 0);
-  tiles_row(t, rows.row, y);
-  tap_row_t r = {.t = t, .channel_axis = (int32_t)(strchr(t->conv.x_layout, 'c') - t->conv.x_layout)};
-  r.coords[strchr(t->conv.x_layout, 'n') - t->conv.x_layout] = y[strchr(t->conv.y_layout, 'n') - t->conv.y_layout];
   kernel_loop_t loops[GRAPH_MAX_SPATIAL] = {0};
-  ir_value_t* inside = NULL;
-  for (uint32_t i = 0; i < spatial; ++i) {
-    int64_t size = ir_operand(t->op, 1)->type->dims[i];
-    char letter = (char)('0' + i);
-    int32_t axis = (int32_t)(strchr(t->conv.x_layout, letter) - t->conv.x_layout);
-    linear_t at = linear_scale(k, y[strchr(t->conv.y_layout, letter) - t->conv.y_layout], t->conv.strides[i]);
-    at.constant -= t->conv.pad_low[i];
-    tap = linear_scale(k, tap, size);
-    if (size > 1) {
-      loops[i] = kernel_loop_constant(k, 0, size, 1, NULL, 0);
-      at = linear_add(k, at, linear_scale(k, linear_value(loops[i].index), t->conv.w_dilation[i]));
-      tap = linear_add(k, tap, linear_value(loops[i].index));
-    }
-    ir_value_t* here = is_inside(t, i, axis, at);
-    inside = inside && here ? kernel_binary(&k->b, SCALAR_and, inside, here) : here ? here : inside;
-    r.coords[axis] = at;
+  for (int32_t i = 0; i + 2 < w->rank; ++i) {
+    taps[i] = linear_constant(0);
+    tap = linear_scale(k, tap, w->dims[i]);
+    if (w->dims[i] == 1) continue;
+    loops[i] = kernel_loop_constant(k, 0, w->dims[i], 1, NULL, 0);
+    taps[i] = linear_value(loops[i].index);
+    tap = linear_add(k, tap, taps[i]);
   }
-  r.offset = linear_add(k, rows.offset, linear_scale(k, tap, type->dims[r.channel_axis]));
-  pack_tap(t, &r, inside);
-  for (uint32_t i = spatial; i-- > 0;) {
+  tap_row_t r = {.t = t, .pixel = find_pixel(t, rows.row, taps)};
+  r.offset = linear_add(k, rows.offset, linear_scale(k, tap, w->dims[w->rank - 2]));
+  pack_tap(t, &r);
+  for (int32_t i = w->rank - 2; i-- > 0;) {
     if (loops[i].op) kernel_for_end(&k->b, &loops[i], NULL, 0);
   }
   if (t->w.depth < t->depth_block) {  // what this writes behind the row's end is the next row's
@@ -248,8 +282,65 @@ static void pack_pixel_rows(tiles_t* t) {
   kernel_for_end(&k->b, &rows.loop, NULL, 0);
 }
 
-ir_value_t* tiles_pack(tiles_t* t, linear_t depth) {
-  if (!t->is_conv) return pack_number_rows(t, depth);
-  pack_pixel_rows(t);
+//===----------------------------------------------------------------------------------------------------------------===
+// Pixels of floats
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void pack_channel_terms(dispatch_t* d, linear_t at, ir_value_t** extreme, void* user) {
+  tap_row_t* r = user;
+  kernel_build_t* k = &d->k;
+  linear_t offset = at;
+  offset.lane = 0;
+  offset = linear_add(k, r->offset, offset);
+  if (!r->zero) {
+    r->pixel.coords[r->pixel.axis] = linear_add(k, r->channel, at);
+    store_terms(r->t, eval_lanes(k, ir_operand(r->t->op, 0), r->pixel.coords), offset, extreme);
+    return;
+  }
+  ir_value_t* zero = kernel_number(&k->b, kernel_vector_type(k->ctx, r->t->panel->type->element, k->lanes), 0);
+  for (int64_t i = 0; i < r->t->w.terms; ++i, offset.constant += r->t->stride) {
+    kernel_store(&k->b, zero, r->t->panel, linear_scalar(k, &offset));
+  }
+}
+
+// One tap's channels, or some of them.
+static ir_value_t* pack_float_pixels(tiles_t* t, linear_t number) {
+  enum { LANES = 16 };
+  kernel_build_t* k = &t->d->k;
+  linear_t taps[GRAPH_MAX_SPATIAL];
+  tap_row_t r = {.t = t, .channel = find_tap(t, number, taps)};
+  ir_value_t* extreme = kernel_integer(&k->b, kernel_vector_type(k->ctx, ir_type_int(k->ctx, 1), LANES), 0);
+  const ir_type_t* type = extreme->type;
+  row_loop_t rows = begin_rows(t, &extreme, 1);
+  r.pixel = find_pixel(t, rows.row, taps);
+  r.offset = rows.offset;
+  ir_value_t *before = rows.loop.iters[0], *after = before;
+  kernel_branch_t branch = {0};
+  if (r.pixel.inside) branch = kernel_if_begin(&k->b, r.pixel.inside, &type, 1);
+  strips(t->d, t->depth_block, LANES, &after, 1, pack_channel_terms, &r);
+  if (r.pixel.inside) {
+    kernel_if_else(&k->b, &branch, &after, 1);
+    r.zero = true;
+    strips(t->d, t->depth_block, LANES, NULL, 0, pack_channel_terms, &r);
+    kernel_if_end(&k->b, &branch, &before, 1);
+    after = ir_result(branch.op, 0);
+  }
+  return end_rows(t, &rows, after);
+}
+
+tiles_left_t tiles_left(tiles_t* t, linear_t row, linear_t number) {
+  kernel_build_t* k = &t->d->k;
+  tiles_left_t left = {.coords = {row, linear_scale(k, number, t->depth_block)}, .axis = 1};
+  if (!t->is_conv) return left;
+  linear_t taps[GRAPH_MAX_SPATIAL], channel = find_tap(t, number, taps);
+  left = find_pixel(t, row, taps);
+  left.coords[left.axis] = channel;
+  return left;
+}
+
+ir_value_t* tiles_pack(tiles_t* t, linear_t number) {
+  if (!t->is_conv) return pack_number_rows(t, linear_scale(&t->d->k, number, t->depth_block));
+  if (t->w.group < 4) return pack_float_pixels(t, number);
+  pack_byte_pixels(t);
   return NULL;
 }

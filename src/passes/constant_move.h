@@ -16,9 +16,8 @@ const ir_attr_t* constant_reshape(ir_context_t* ctx, const ir_attr_t* value, con
 // bf16 ones that add up to each f32 number.
 enum { CONSTANT_TERMS = 3 };
 const ir_attr_t* constant_tiles(ir_context_t* ctx, const ir_attr_t* value, const ir_type_t* element, int64_t panel);
-// Whether floats (f32, bf16) are 0, or at least 2^-50 and below 2^50, so that nothing which three such terms are
-// multiplied to underflows or overflows. The bounds as bits of f32.
-enum { CONSTANT_LEAST_BITS = 0x26800000, CONSTANT_MOST_BITS = 0x58800000 };
+// Whether floats (f32, bf16) are 0, or at least 2^-40 and below 2^40. The bounds as bits of f32.
+enum { CONSTANT_LEAST_BITS = 0x2b800000, CONSTANT_MOST_BITS = 0x53800000 };
 bool constant_is_moderate(const ir_attr_t* value);
 
 #endif  // IREE_C_PASSES_CONSTANT_MOVE_H_

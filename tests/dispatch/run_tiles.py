@@ -18,7 +18,21 @@ from random_cases import argument_parser, read, run_cases, stored
 
 TOLERANCES = {"f32": 2e-6, "bf16": 8e-3}
 KINDS = {"f32": TensorProto.FLOAT, "bf16": TensorProto.BFLOAT16}
-SPECIAL = [np.inf, -np.inf, np.nan, 1e-40, 3e37, 1e-30]
+SPECIAL = [np.inf, -np.inf, np.nan, 1e-40, 1e36, 1e-30]
+
+
+def convolve(x, w, form):
+    top, left, bottom, right = form.pad
+    padded = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
+    reach = (form.kernel - 1) * form.dilation
+    height, width = ((n - reach - 1) // form.stride + 1 for n in padded.shape[2:])
+    y = np.zeros((len(x), len(w), height, width), x.dtype)
+    for i in range(form.kernel):
+        for j in range(form.kernel):
+            part = padded[:, :, i * form.dilation:, j * form.dilation:]
+            part = part[:, :, :(height - 1) * form.stride + 1:form.stride, :(width - 1) * form.stride + 1:form.stride]
+            y += np.einsum("nchw,oc->nohw", part, w[:, :, i, j])
+    return y
 
 
 class Subject:
@@ -78,7 +92,7 @@ class Bytes(Subject):
     def __init__(self, random):
         pick = random.choice
         self.rows = int(pick([16, 17, 31, 33, 50, 64, 200]))
-        self.depth = int(pick([48, 64, 76, 100, 128, 576]))
+        self.depth = int(pick([48, 64, 76, 100, 128, 576, 3072]))
         self.columns = int(pick([32, 40, 64, 70, 130]))
         self.unsigned, self.zero = bool(random.random() < 0.5), int(random.integers(0, 100))
         self.is_open = False
@@ -117,22 +131,48 @@ class Pixels(Bytes):
         shape = (self.images, self.channels, self.size, self.size + 2)
         x = random.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, shape).astype(kind)
         w = random.integers(-128, 128, (self.outputs, self.channels, self.kernel, self.kernel)).astype(np.int8)
-        top, left, bottom, right = self.pad
-        padded = np.pad(x.astype(np.int64) - self.zero, ((0, 0), (0, 0), (top, bottom), (left, right)))
-        reach = (self.kernel - 1) * self.dilation
-        height, width = ((n - reach - 1) // self.stride + 1 for n in padded.shape[2:])
-        y = np.zeros((self.images, self.outputs, height, width), np.int64)
-        for i in range(self.kernel):
-            for j in range(self.kernel):
-                part = padded[:, :, i * self.dilation:, j * self.dilation:]
-                part = part[:, :, :(height - 1) * self.stride + 1:self.stride, :(width - 1) * self.stride + 1:self.stride]
-                y += np.einsum("nchw,oc->nohw", part, w[:, :, i, j].astype(np.int64))
+        y = convolve(x.astype(np.int64) - self.zero, w.astype(np.int64), self)
         constants = [numpy_helper.from_array(w, "w"), numpy_helper.from_array(np.array(self.zero, kind), "z")]
         nodes = [helper.make_node("ConvInteger", ["x", "w", "z"], ["y"], pads=self.pad, strides=[self.stride] * 2,
                                   dilations=[self.dilation] * 2)]
         element = TensorProto.UINT8 if self.unsigned else TensorProto.INT8
         return (self.model(nodes, [("x", element, shape)], [("y", TensorProto.INT32, y.shape)], constants),
                 x.tobytes(), x.shape, y, None)
+
+
+class Images(Product):
+    """Convolutions of floats behind others, a few of whose pixels are what tile registers do not take."""
+
+    def __init__(self, random):
+        pick = random.choice
+        self.kind = "f32"
+        self.images, self.channels, self.outputs = int(pick([1, 1, 2])), int(pick([32, 64, 64, 96])), int(pick([64, 70]))
+        self.kernel, self.stride, self.dilation = int(pick([1, 3, 3])), int(pick([1, 1, 2])), int(pick([1, 1, 2]))
+        if self.kernel == 1:
+            self.channels = int(pick([64, 96, 512, 768]))
+        self.size = int(pick([16, 17]))
+        self.pad = [int(n) for n in random.integers(0, 3, 4)]
+        self.special = bool(random.random() < 0.4)
+
+    def build(self, random):
+        x = random.standard_normal((self.images, 8, self.size, self.size + 2))
+        if self.special:
+            x[0, 3, 4, 5] = random.choice(SPECIAL)
+            x[-1, :, -5:] *= 1e-38
+        data, x = stored(x, "f32")
+        v_data, v = stored(random.standard_normal((self.channels, 8)), "f32")
+        w_data, w = stored(random.standard_normal((self.outputs, self.channels, self.kernel, self.kernel)), "f32")
+        with np.errstate(invalid="ignore"):
+            between = np.einsum("nchw,oc->nohw", x, v)
+            y = convolve(between, w, self)
+            scale = convolve(np.einsum("nchw,oc->nohw", np.abs(x), np.abs(v)), np.abs(w), self)
+        nodes = [helper.make_node("Conv", ["x", "v"], ["i"]),
+                 helper.make_node("Conv", ["i", "w"], ["y"], pads=self.pad, strides=[self.stride] * 2,
+                                  dilations=[self.dilation] * 2)]
+        model = self.model(nodes, [("x", TensorProto.FLOAT, x.shape)], [("y", TensorProto.FLOAT, y.shape)],
+                           [helper.make_tensor("w", TensorProto.FLOAT, w.shape, w_data, raw=True),
+                            helper.make_tensor("v", TensorProto.FLOAT, (*v.shape, 1, 1), v_data, raw=True)])
+        return model, data, x.shape, y, scale
 
 
 def run_case(subject, options, target, random):
@@ -163,7 +203,7 @@ def main():
         print("0 passed, 0 failed")
         return
     options.target = "host" if options.native else "sapphirerapids"
-    passed, failed = run_cases(options, [Product, Bytes, Pixels], run_case)
+    passed, failed = run_cases(options, [Product, Bytes, Pixels, Images], run_case)
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
