@@ -210,7 +210,7 @@ bool gpu_semaphore_is_promised(iree_hal_semaphore_t* semaphore, uint64_t value, 
 bool gpu_semaphore_fails_late(iree_hal_semaphore_t* semaphore);
 // The work that reaches `value`, or has. False when none is known.
 bool gpu_semaphore_find_producer(iree_hal_semaphore_t* semaphore, uint64_t value, gpu_producer_t* out_producer);
-// The same, of any device whose threads that wait end operations themselves.
+// The same, of any device of GPUs.
 bool gpu_semaphore_find_far_producer(iree_hal_semaphore_t* semaphore, uint64_t value, gpu_far_producer_t* out_far);
 
 #endif  // IREE_C_HAL_GPU_DEVICE_H_

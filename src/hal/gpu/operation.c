@@ -28,6 +28,12 @@ static void drop_kept_waits(gpu_operation_t* op) {
     iree_hal_semaphore_release(op->kept_waits[i].semaphore);
   }
   op->kept_count = 0;
+  for (uint32_t i = 0; i < op->barrier_count; ++i) {
+    gpu_gate_t* gate = op->barriers[i].gate;
+    op->barriers[i].gate = NULL;
+    if (gate) gpu_gate_leave(gate);
+    gpu_gate_release(gate);
+  }
 }
 
 void gpu_operation_signal(gpu_operation_t* op, iree_status_t status) {
@@ -45,6 +51,9 @@ void gpu_operation_finish(gpu_operation_t* op, iree_status_t status) {
 // Packets that wait
 //===----------------------------------------------------------------------------------------------------------------===
 
+// For one more, also when what is kept becomes some.
+static bool has_room(const gpu_operation_t* op) { return op->barrier_count + op->kept_count < GPU_MAX_BARRIERS; }
+
 // Lets a packet wait for a submission of another queue. False when that is not possible.
 static bool add_barrier(gpu_operation_t* op, const gpu_producer_t* producer) {
   gpu_queue_t* queue =
@@ -56,7 +65,7 @@ static bool add_barrier(gpu_operation_t* op, const gpu_producer_t* producer) {
     barrier->epoch = iree_max(barrier->epoch, producer->epoch);
     return true;
   }
-  if (op->barrier_count == GPU_MAX_BARRIERS) return false;
+  if (!has_room(op)) return false;
   op->barriers[op->barrier_count++] = (gpu_barrier_t){.queue = queue, .epoch = producer->epoch};
   return true;
 }
@@ -66,19 +75,34 @@ static void keep_wait(gpu_operation_t* op, const gpu_kept_wait_t* wait) {
   op->kept_waits[op->kept_count++] = *wait;
 }
 
-// The same for one of another device's, of the same library.
+// The same for one of another device's, of the same library, which may go before the operation starts.
 static bool add_far_wait(gpu_operation_t* op, iree_hal_semaphore_t* semaphore, uint64_t value) {
   gpu_kept_wait_t wait = {.semaphore = semaphore, .value = value};
-  if (!op->queue->waits_for_far || !gpu_semaphore_find_far_producer(semaphore, value, &wait.far)) return false;
+  if (!op->queue->waits_for_queues || !has_room(op)) return false;
+  if (!gpu_semaphore_find_far_producer(semaphore, value, &wait.far)) return false;
   gpu_queue_t* queue = gpu_far_producer_enter(&wait.far);
   bool is_alike = queue && queue->backend == op->queue->backend;
   if (queue) gpu_gate_leave(wait.far.gate);
   if (is_alike) {
+    op->acquires_agent = false;
     keep_wait(op, &wait);
   } else {
     gpu_gate_release(wait.far.gate);
   }
   return is_alike;
+}
+
+// Of an operation that starts: packets wait for what other devices are still at, which stay from now on until it ends.
+// Nothing that it waits for is the host's any more.
+static void add_far_barriers(gpu_operation_t* op) {
+  for (uint32_t i = 0; i < op->kept_count && !op->queue->forgets_queues; ++i) {
+    gpu_far_producer_t* far = &op->kept_waits[i].far;
+    gpu_queue_t* queue = far->gate ? gpu_far_producer_enter(far) : NULL;
+    if (!queue) continue;
+    op->barriers[op->barrier_count++] =
+        (gpu_barrier_t){.queue = queue, .epoch = far->producer.epoch, .gate = far->gate};
+    far->gate = NULL;
+  }
 }
 
 // Until that very part, no later one, is told: this thread may be the one that ends what those wait for.
@@ -155,6 +179,7 @@ static void start(hal_operation_t* base) {
   } else {
     status = gpu_work_resolve(&op->work, op->bindings, op->ranges);
     if (iree_status_is_ok(status)) {
+      add_far_barriers(op);
       gpu_queue_submit(op->queue, op);
     } else {
       fail(op, status);

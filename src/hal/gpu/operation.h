@@ -11,13 +11,14 @@ enum { GPU_MAX_RESOURCES = 2, GPU_MAX_BARRIERS = HAL_POOL_MAX_FRONTIER, GPU_MAX_
 typedef struct gpu_barrier_t {
   gpu_queue_t* queue;
   uint64_t epoch;
-  bool is_implied;  // what is before it in its queue waits for that already
+  bool is_implied;   // what is before it in its queue waits for that already
+  gpu_gate_t* gate;  // of another device, which stays until the operation ends; NULL: the queue is of this one
 } gpu_barrier_t;
 
 // A wait that is left to queues, whose semaphore may still fail when all work is over: what another device reaches, or
 // what depends on that. The GPU waits for the former.
 typedef struct gpu_kept_wait_t {
-  gpu_far_producer_t far;           // of another device, where there is a gate
+  gpu_far_producer_t far;  // of another device, which may go, where there is a gate; barriers have those that stay
   iree_hal_semaphore_t* semaphore;  // retained
   uint64_t value;
 } gpu_kept_wait_t;

@@ -117,7 +117,7 @@ static bool is_covered(const gpu_operation_t* op, uint32_t index) {
   const gpu_barrier_t* barrier = &op->barriers[index];
   for (uint32_t i = 0; i < op->barrier_count; ++i) {
     const gpu_barrier_t* other = &op->barriers[i];
-    if (i == index || other->is_implied) continue;
+    if (i == index || other->is_implied || other->gate || barrier->gate) continue;
     if (gpu_waited_implies(&other->queue->waited, other->epoch, barrier->queue->bit, barrier->epoch)) return true;
   }
   return false;
@@ -129,7 +129,8 @@ static void find_implied_barriers(const gpu_queue_t* queue, gpu_operation_t* op)
   bool fails = is_failing(op);
   for (uint32_t i = 0; i < op->barrier_count; ++i) {
     gpu_barrier_t* barrier = &op->barriers[i];
-    barrier->is_implied = fails || gpu_waited_covers(&queue->waited, barrier->queue->bit, barrier->epoch);
+    barrier->is_implied =
+        fails || (!barrier->gate && gpu_waited_covers(&queue->waited, barrier->queue->bit, barrier->epoch));
   }
   for (uint32_t i = 0; i < op->barrier_count && op->barrier_count > 1; ++i) {
     if (!op->barriers[i].is_implied) op->barriers[i].is_implied = is_covered(op, i);
@@ -139,6 +140,7 @@ static void find_implied_barriers(const gpu_queue_t* queue, gpu_operation_t* op)
 static void note_barriers(gpu_queue_t* queue, const gpu_operation_t* op, uint64_t epoch) {
   for (uint32_t i = 0; i < op->barrier_count && !is_failing(op); ++i) {
     const gpu_barrier_t* barrier = &op->barriers[i];
+    if (barrier->gate) continue;  // bits are of this device's queues
     gpu_waited_wait_t wait = {epoch, queue->bit, barrier->queue->bit, barrier->epoch};
     gpu_waited_note(&queue->waited, &wait, &barrier->queue->waited);
   }

@@ -45,8 +45,8 @@ struct gpu_queue_t {
   uint32_t bit;           // of affinities
   uint32_t physical;      // index of the physical device
   uint32_t ordinal;       // among its queues
-  bool waits_for_queues;  // the GPU can wait for parts of the device's other queues
-  bool waits_for_far;     // and for those of other devices of the driver, as long as they are there when it is told
+  bool waits_for_queues;  // the GPU can wait for parts of other queues of the driver
+  bool forgets_queues;    // as soon as it was told to wait for them: those of other devices may go then
   hal_pool_t* pool;       // for queue-ordered allocations; may be NULL; the driver's
 
   iree_thread_t* thread;

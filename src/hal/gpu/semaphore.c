@@ -17,7 +17,8 @@
 typedef struct gpu_semaphore_t {
   iree_hal_semaphore_t base;
   iree_allocator_t host_allocator;
-  gpu_gate_t* gate;   // NULL: the completion threads see to all ends
+  gpu_gate_t* gate;
+  bool is_helped;     // by who waits; else the completion threads see to all ends
   uint64_t local_to;  // bits of the physical devices that see it; 0: everybody does
   // Work that was issued to a queue signals this value. Odd while it is written, by one thread; who reads it looks
   // whether it is even and the same before and after.
@@ -50,7 +51,8 @@ static iree_time_t most_spin_ns(void) {
 // The queue whose work reaches the value, and its device, which stays until `leave_queue`. False when none is known.
 static bool enter_queue(iree_hal_semaphore_t* base, uint64_t value, gpu_far_producer_t* out_far,
                         gpu_queue_t** out_queue) {
-  if (!gpu_semaphore_find_far_producer(base, value, out_far)) return false;
+  bool is_helped = ((gpu_semaphore_t*)base)->is_helped;
+  if (!is_helped || !gpu_semaphore_find_far_producer(base, value, out_far)) return false;
   *out_queue = gpu_far_producer_enter(out_far);
   if (*out_queue) return true;
   gpu_gate_release(out_far->gate);
@@ -98,7 +100,7 @@ static void semaphore_watched(iree_hal_semaphore_t* base, uint64_t value) {
 static iree_status_t enter_for_events(iree_hal_semaphore_t* base, iree_hal_external_timepoint_type_t type,
                                       gpu_device_t** out_device) {
   gpu_gate_t* gate = ((gpu_semaphore_t*)base)->gate;
-  *out_device = gate ? gpu_gate_enter(gate) : NULL;
+  *out_device = gpu_gate_enter(gate);
   if (*out_device && (*out_device)->backend->import_event) return iree_ok_status();
   if (*out_device) gpu_gate_leave(gate);
   *out_device = NULL;
@@ -158,7 +160,8 @@ iree_status_t gpu_device_create_semaphore(iree_hal_device_t* base, iree_hal_queu
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*semaphore), (void**)&semaphore));
   iree_hal_semaphore_initialize(&semaphore_vtable, initial_value, &semaphore->base);
   semaphore->host_allocator = host_allocator;
-  semaphore->gate = device->backend->poll ? gpu_gate_retain(device->gate) : NULL;
+  semaphore->gate = gpu_gate_retain(device->gate);
+  semaphore->is_helped = device->backend->poll != NULL;
   semaphore->local_to = choose_local(device->domain, queue_affinity, flags);
   *out_semaphore = &semaphore->base;
   return iree_ok_status();
@@ -201,9 +204,8 @@ bool gpu_semaphore_set_producer(iree_hal_semaphore_t* base, gpu_device_t* device
   if (!iree_hal_resource_is(base, &semaphore_vtable)) return true;
   gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
   if (fails_late) iree_atomic_store(&semaphore->fails_late, 1u, iree_memory_order_relaxed);
-  gpu_gate_t* gate = device->backend->poll ? device->gate : NULL;
   uint64_t version = lock_producer(semaphore);
-  gpu_gate_t* dropped = exchange_far_gate(semaphore, gate == semaphore->gate ? NULL : gate);
+  gpu_gate_t* dropped = exchange_far_gate(semaphore, device->gate == semaphore->gate ? NULL : device->gate);
   if (!promises_more(semaphore, producer, value)) {
     iree_atomic_store(&semaphore->queue_id, producer.queue_id, iree_memory_order_release);
     iree_atomic_store(&semaphore->epoch, producer.epoch, iree_memory_order_release);
@@ -253,7 +255,7 @@ bool gpu_semaphore_find_far_producer(iree_hal_semaphore_t* base, uint64_t value,
   gpu_semaphore_t* semaphore = (gpu_semaphore_t*)base;
   uint64_t version = lock_producer(semaphore);
   gpu_gate_t* gate = semaphore->far_gate ? semaphore->far_gate : semaphore->gate;
-  bool is_found = gate && read_producer(semaphore, &out_far->producer) >= value && !has_failed(base) &&
+  bool is_found = read_producer(semaphore, &out_far->producer) >= value && !has_failed(base) &&
                   out_far->producer.epoch != GPU_EPOCH_PROMISED;
   if (is_found) out_far->gate = gpu_gate_retain(gate);
   iree_atomic_store(&semaphore->version, version + 2, iree_memory_order_release);

@@ -394,7 +394,7 @@ iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_que
   queue->base.backend = device->gpu.backend;
   queue->base.device = &device->gpu;
   queue->base.bit = bit;
-  queue->base.waits_for_queues = queue->base.waits_for_far = true;
+  queue->base.waits_for_queues = queue->base.forgets_queues = true;
   queue->base.pool = gpu->pool;
   queue->context = &gpu->context;
   queue->writer.api = device->api;

@@ -1,4 +1,5 @@
-// Memory that two devices of the process share by a file descriptor. To be run by iree-softgpu with two GPUs.
+// Memory that two devices of the process share by a file descriptor, and work that waits for the other's. To be run by
+// iree-softgpu with two GPUs.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <unistd.h>
 
 #include "hal/amdgpu/logical_device.h"
+#include "hal/gpu/queue.h"
 
 #define OK(expr) IREE_CHECK_OK(expr)
 
@@ -154,8 +156,95 @@ static void links(void** state) {
   iree_hal_device_group_release(group);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Waits
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { LONG = 256 << 20 };
+
+static gpu_queue_t* queue_of(int device) { return ((logical_device_t*)devices[device])->gpu.queues[0]; }
+
+static iree_hal_semaphore_t* make_semaphore(int device) {
+  iree_hal_semaphore_t* semaphore = NULL;
+  OK(iree_hal_semaphore_create(devices[device], IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE,
+                               &semaphore));
+  return semaphore;
+}
+
+static void fill_all(iree_hal_device_t* device, iree_hal_buffer_t* buffer, uint32_t pattern,
+                     iree_hal_semaphore_list_t waits, iree_hal_semaphore_list_t signals) {
+  OK(iree_hal_device_queue_fill(device, 1, waits, signals, buffer, 0, iree_hal_buffer_byte_length(buffer), &pattern, 4,
+                                IREE_HAL_FILL_FLAG_NONE));
+}
+
+#define AT(semaphore, point)                  \
+  (iree_hal_semaphore_list_t) {               \
+    1, &(semaphore), (uint64_t[]) { (point) } \
+  }
+
+// It is in its queue while the other's runs, whichever device the semaphore is of, and reads what that has written.
+static void waited_for_by_the_device(void** state) {
+  iree_hal_buffer_t *large = allocate(0, LONG), *seen = NULL, *small = allocate(1, 64);
+  iree_hal_external_buffer_t external;
+  OK(export(large, &external));
+  OK(import(external, IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL, &seen));
+  close(external.handle.opaque_fd.fd);
+  for (int owner = 0; owner < 2; ++owner) {
+    iree_hal_semaphore_t *before = make_semaphore(owner), *after = make_semaphore(1 - owner);
+    uint64_t head = gpu_queue_head(queue_of(1)), value = 0;
+    fill_all(devices[0], large, 7 + (uint32_t)owner, iree_hal_semaphore_list_empty(), AT(before, 1));
+    OK(iree_hal_device_queue_copy(devices[1], 1, AT(before, 1), AT(after, 1), seen, LONG - 64, small, 0, 64,
+                                  IREE_HAL_COPY_FLAG_NONE));
+    assert_int_equal(gpu_queue_head(queue_of(1)), head + 1);
+    OK(iree_hal_semaphore_wait(after, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+    OK(iree_hal_semaphore_query(before, &value));
+    assert_int_equal(value, 1);
+    assert_int_equal(read_word(1, small, 60), 7 + owner);
+    iree_hal_semaphore_release(before);
+    iree_hal_semaphore_release(after);
+  }
+  iree_hal_buffer_release(seen);
+  iree_hal_buffer_release(large);
+  iree_hal_buffer_release(small);
+}
+
+// A device that goes while another's work waits for its.
+static void waited_for_and_gone(void** state) {
+  const logical_device_t* device = (const logical_device_t*)devices[0];
+  logical_device_options_t options = {0};
+  iree_hal_device_t* other = NULL;
+  iree_hal_semaphore_t *before = make_semaphore(1), *after = make_semaphore(1);
+  iree_hal_buffer_t* small = allocate(1, 64);
+  iree_hal_buffer_t* large = NULL;
+  iree_hal_buffer_params_t params = {.type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL,
+                                     .usage = IREE_HAL_BUFFER_USAGE_TRANSFER};
+  OK(logical_device_create(device->system, 1, &options, NULL, iree_allocator_system(), &other));
+  OK(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(other), params, LONG, &large));
+  fill_all(other, large, 7, iree_hal_semaphore_list_empty(), AT(before, 1));
+  // One that waits, one that waits for the host as well, which comes when the device has gone.
+  iree_hal_semaphore_t *host = make_semaphore(1), *last = make_semaphore(1);
+  iree_hal_semaphore_t* both[] = {before, host};
+  uint64_t ones[] = {1, 1};
+  fill_all(devices[1], small, 8, AT(before, 1), AT(after, 1));
+  fill_all(devices[1], small, 9, (iree_hal_semaphore_list_t){2, both, ones}, AT(last, 1));
+  iree_hal_buffer_release(large);
+  iree_hal_device_release(other);
+  OK(iree_hal_semaphore_signal(host, 1, NULL));
+  OK(iree_hal_semaphore_wait(last, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  iree_hal_semaphore_release(host);
+  iree_hal_semaphore_release(last);
+  OK(iree_hal_semaphore_wait(after, 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  iree_hal_buffer_release(small);
+  iree_hal_semaphore_release(before);
+  iree_hal_semaphore_release(after);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(both_ways), cmocka_unit_test(refusals),
-                                     cmocka_unit_test(capabilities), cmocka_unit_test(links)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(both_ways),
+                                     cmocka_unit_test(refusals),
+                                     cmocka_unit_test(capabilities),
+                                     cmocka_unit_test(links),
+                                     cmocka_unit_test(waited_for_by_the_device),
+                                     cmocka_unit_test(waited_for_and_gone)};
   return cmocka_run_group_tests(tests, open_devices, close_devices);
 }
