@@ -160,7 +160,7 @@ static void links(void** state) {
 // Waits
 //===----------------------------------------------------------------------------------------------------------------===
 
-enum { LONG = 256 << 20 };
+enum { LONG = 16 << 20 };
 
 static gpu_queue_t* queue_of(int device) { return ((logical_device_t*)devices[device])->gpu.queues[0]; }
 
