@@ -103,15 +103,25 @@ def onnxruntime_call(path, arrays, provider):
     return run, lambda _: binding.copy_outputs_to_cpu()
 
 
+def begin_peer(make_call, *arguments):
+    """A call, and what it gives; None where there is none, or the peer cannot compile the network."""
+    try:
+        made = make_call(*arguments)
+        return made and (made[0], [np.asarray(x) for x in made[1](made[0]())])
+    except RuntimeError as error:
+        print(f"{make_call.__name__}: {str(error).splitlines()[0]}", file=sys.stderr)
+        return None
+
+
 def peers_of(path, arrays, provider):
-    """Calls of ONNX Runtime, PyTorch and XLA, or None where it is not installed or lacks an operator."""
-    calls_of = [onnxruntime_call(path, arrays, provider), None, None]
+    """ONNX Runtime, PyTorch and XLA, or None where it is not installed or lacks an operator."""
+    peers = [begin_peer(onnxruntime_call, path, arrays, provider), None, None]
     try:
         network = Network(path)
-        calls_of[1:] = [make_call(network, list(arrays.values())) for make_call in (torch_call, jax_call)]
+        peers[1:] = [begin_peer(make_call, network, list(arrays.values())) for make_call in (torch_call, jax_call)]
     except Unknown:
         pass
-    return calls_of
+    return peers
 
 
 def check_model(device, name, work, rounds):
@@ -131,7 +141,7 @@ def check_model(device, name, work, rounds):
     errors = [largest_error(run_model(device.tools, module, function, inputs, folder, device.run_flags, len(expected)),
                             expected)]
     peers = peers_of(path, arrays, device.provider)
-    errors += [largest_error([np.asarray(x) for x in peer[1](peer[0]())], expected) for peer in peers if peer]
+    errors += [largest_error(peer[1], expected) for peer in peers if peer]
     ours, theirs = [], [[] for _ in peers]
     for _ in range(TURNS):
         ours += device.samples(module, function, inputs, rounds)

@@ -17,6 +17,7 @@ enum {
 typedef struct staged_side_t {
   bool along_depth;       // in workgroup memory
   bool turns;             // loads are along the depth, and their elements stored apart
+  bool cached;            // copies go through the unit's own cache
   bool copies;            // pieces may be copied without a register between
   int32_t matrices;       // of a fragment that kernel.load_matrix loads; 0: it is loaded by runs
   int64_t size;           // rows or columns of the tile

@@ -133,6 +133,7 @@ static void copy_piece(staged_t* s, const staged_copies_t* copies, product_side_
   if (copies->exist) exists = exists ? kernel_binary(&k->b, SCALAR_and, exists, copies->exist) : copies->exist;
   ir_value_t* operands[] = {memory, linear_scalar(k, &from), side->memory, linear_scalar(k, &to), exists};
   ir_op_t* copy = ir_build_op(&k->b, KERNEL_ASYNC_COPY, operands, exists ? 5 : 4, NULL);
+  if (side->cached) ir_op_set_attr(k->ctx, copy, "cached", ir_attr_i64(k->ctx, 1));
   ir_op_set_attr(k->ctx, copy, "bytes", ir_attr_i64(k->ctx, side->width * ir_type_bytes(s->f.element)));
 }
 

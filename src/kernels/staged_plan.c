@@ -83,6 +83,31 @@ static double resident_workgroups(const staged_t* s) {
   return count < 1 ? 1 : count > MOST ? MOST : (double)(int64_t)count;
 }
 
+// Workgroups that read a side's tile.
+static int64_t readers(const staged_t* s, product_side_t which) {
+  const product_t* p = &s->f.product;
+  return which == PRODUCT_LEFT ? fragment_ceil(p->columns, s->sides[PRODUCT_RIGHT].size)
+                               : fragment_ceil(p->rows, s->sides[PRODUCT_LEFT].size);
+}
+
+static double workgroups_of_unit(const staged_t* s) {
+  const product_t* p = &s->f.product;
+  return (double)p->batch * (double)(readers(s, PRODUCT_LEFT) * readers(s, PRODUCT_RIGHT)) /
+         p->d->device->compute_units;
+}
+
+// Copies of a side go through the unit's own cache where that saves something: rows or columns that are repeated past
+// the end are read once then, and all come faster, as measured with elements of up to two bytes and where workgroup
+// memory leaves the cache room.
+static bool is_cached(const staged_t* s, product_side_t which) {
+  const product_t* p = &s->f.product;
+  if (!s->async || ir_type_bytes(s->f.element) > 2) return false;
+  if ((which == PRODUCT_LEFT ? p->rows : p->columns) % s->sides[which].size) return true;
+  double per_unit = workgroups_of_unit(s), resident = resident_workgroups(s);
+  if (resident > per_unit) resident = per_unit < 1 ? 1 : per_unit;
+  return resident * (double)workgroup_bytes(s) <= (double)p->d->device->workgroup_memory_bytes * 5 / 8;
+}
+
 // How much longer work takes where too few waves share a unit to hide what each waits for.
 static double slowness(const staged_t* s, double waves) {
   enum { UNIT_WAVES = 8 };
@@ -102,41 +127,65 @@ static double load_cycles(const staged_t* s, double waves) {
   return accesses * INSTRUCTIONS / (waves < SCHEDULERS ? waves : SCHEDULERS) * slowness(s, waves);
 }
 
+// Cycles that a tile of both sides takes from the cache that the units share, which uses short rows' lines badly.
+static double memory_cycles(const staged_t* s, double per_unit) {
+  enum { UNIT_BYTES = 26, MOST_UNIT_BYTES = 64, MOST_COPIED_BYTES = 30, LINE = 128 };
+  const double through_cache = 1.25;
+  double row_bytes = (double)s->depth * (double)ir_type_bytes(s->f.element), cycles = 0;
+  double rate = per_unit < 1 ? UNIT_BYTES / per_unit : UNIT_BYTES;
+  double most = s->f.product.d->device->has_async_copy ? MOST_COPIED_BYTES : MOST_UNIT_BYTES;
+  if (rate > most) rate = most;
+  for (int i = 0; i < 2; ++i) {
+    cycles += (double)s->sides[i].size * row_bytes / (s->sides[i].cached ? rate * through_cache : rate);
+  }
+  return row_bytes < LINE ? cycles * 1.2 : cycles;
+}
+
+// Cycles until the first stages are filled, which takes longer the more there are, and the more of what they hold no
+// other workgroup reads, as that comes from memory.
+static double filling_cycles(const staged_t* s, double memory) {
+  if (!s->async) return 0;
+  double rows = (double)s->sides[0].size, columns = (double)s->sides[1].size;
+  double alone = rows / (double)readers(s, PRODUCT_LEFT) + columns / (double)readers(s, PRODUCT_RIGHT);
+  return memory * (double)(s->stages - 1) * (0.5 + alone / (rows + columns));
+}
+
 // Rough count of a unit's cycles. A step takes what its work does, or as long as its operands take from the cache that
-// the units share (short rows use its lines badly), or as long as its loads wait where neither other workgroups of the
-// unit nor stages under way have anything to do meanwhile; and a barrier. The numbers are those of an NVIDIA H200 on
-// products of 1024 to 8192, whose times they order.
+// the units share, or as long as its loads wait where neither other workgroups of the unit nor stages under way have
+// anything to do meanwhile, which is felt in any case with one stage under way; and a barrier. The numbers are those of
+// an NVIDIA H200 on products of 16 to 8192 rows, whose times they order.
 static double plan_cost(const staged_t* s) {
-  enum { UNIT_PRODUCTS = 2000, LANE_PRODUCTS = 128, UNIT_BYTES = 26, MOST_UNIT_BYTES = 64, UNIT_WORKGROUP_BYTES = 128 };
+  enum { UNIT_PRODUCTS = 2000, LANE_PRODUCTS = 128, UNIT_WORKGROUP_BYTES = 128 };
   enum { OTHERS = 12 };  // of what goes on at the same time, the part that is felt
-  enum { WAIT = 1500, FAR_WAIT = 5000, BARRIER = 250, LINE = 128 };
+  enum { WAIT = 1500, COPY_WAIT = 1750, BARRIER = 250 };
+  enum { FRAGMENTS = 8, CACHED_FRAGMENTS = 2 };  // which part of their loads is felt
   const product_t* p = &s->f.product;
   const mma_row_t* row = s->f.row;
   double bytes = ir_type_bytes(s->f.element), rows = (double)s->sides[0].size, columns = (double)s->sides[1].size;
   double waves = (double)(s->waves_down * s->waves_across * s->slices), depth = (double)s->depth;
-  double groups = (double)p->batch * (double)fragment_ceil(p->rows, s->sides[0].size) *
-                  (double)fragment_ceil(p->columns, s->sides[1].size);
-  double per_unit = groups / p->d->device->compute_units, resident = resident_workgroups(s);
+  double per_unit = workgroups_of_unit(s), resident = resident_workgroups(s);
   if (resident > per_unit) resident = per_unit < 1 ? 1 : per_unit;
   double compute = rows * columns * depth / (row->instruction ? UNIT_PRODUCTS / bytes : LANE_PRODUCTS);
   double held = (double)(s->down * row->a_lanes + s->across * row->b_lanes) * bytes * row->subgroup;
   double fragments = waves * (double)staged_slice_depth(s) / row->k * held / UNIT_WORKGROUP_BYTES;
-  double rate = per_unit < 1 ? UNIT_BYTES / per_unit : UNIT_BYTES;
-  if (rate > MOST_UNIT_BYTES) rate = MOST_UNIT_BYTES;
-  double memory = (rows + columns) * depth * bytes / rate;
-  if (depth * bytes < LINE) memory *= 1.2;
+  double memory = memory_cycles(s, per_unit);
   double slow = slowness(s, waves * resident), loads = load_cycles(s, waves * resident);
   double step = (compute > fragments ? compute : fragments) * slow + loads;
   if (step < memory) step = memory;
-  double under_way = s->async ? (double)(s->stages - 1) : 1, wait = s->async ? FAR_WAIT : WAIT + step;
+  double under_way = s->async ? (double)(s->stages - 1) : 1, wait = s->async ? COPY_WAIT : WAIT + step;
   wait /= resident * under_way;
   if (step < wait) step = wait;
-  if (p->d->device->has_async_copy) step += ((compute + fragments) * slow + memory + wait) / OTHERS;
+  if (p->d->device->has_async_copy) {
+    bool cached = s->sides[0].cached || s->sides[1].cached;
+    step += ((compute + fragments) * slow + memory + wait) / OTHERS;
+    if (row->instruction) step += fragments / (cached ? CACHED_FRAGMENTS : FRAGMENTS);
+    if (s->async && under_way == 1) step += wait * resident * 0.6;
+  }
   step += BARRIER / resident;
   double steps = (double)staged_steps(s) + 4;
   double stores =
       rows * columns * (double)s->slices / waves / 8 + 2 * (double)staged_sum_bytes(s) / UNIT_WORKGROUP_BYTES;
-  return (double)(int64_t)(per_unit + 0.999) * (step * steps + stores);
+  return (double)(int64_t)(per_unit + 0.999) * (step * steps + stores + filling_cycles(s, memory));
 }
 
 static bool plan_tile(staged_t* s) {
@@ -185,8 +234,9 @@ typedef struct choice_t {
   const char* lists;  // the kernel's name: prints each; or NULL
 } choice_t;
 
-static void consider(const staged_t* s, choice_t* choice) {
+static void consider(staged_t* s, choice_t* choice) {
   if (workgroup_bytes(s) > s->f.product.d->device->workgroup_memory_bytes) return;
+  for (int i = 0; i < 2; ++i) s->sides[i].cached = is_cached(s, (product_side_t)i);
   bool wanted = is_wanted(s);
   double cost = plan_cost(s);
   if (choice->lists) {

@@ -190,8 +190,10 @@ static iree_status_t refine_edge(iree_hal_device_t* src, iree_hal_device_t* dst,
   return iree_ok_status();
 }
 
-// What the library and the device must have for graphs.
-static iree_status_t check_graphs(const stream_device_t* device) {
+// What the library and the device must have for graphs. CUDA 12.3 is the first to take what is launched early into
+// them.
+static iree_status_t check_graphs(stream_device_t* device) {
+  enum { FIRST_WITH_EARLY_LAUNCHES = 12030 };
   const stream_api_t* api = device->api;
   if (device->gpu.domain.physical_count > 1) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
@@ -203,6 +205,7 @@ static iree_status_t check_graphs(const stream_device_t* device) {
   if (version >= api->library->first_with_graphs && api->capture_begin && api->capture_end && api->graph_destroy &&
       api->capture_info && api->graph_instantiate && api->graph_executable_destroy && api->graph_set_kernel &&
       api->graph_launch) {
+    device->launches_early = api->launch_with && version >= FIRST_WITH_EARLY_LAUNCHES;
     return iree_ok_status();
   }
   return iree_make_status(

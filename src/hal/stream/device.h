@@ -81,6 +81,7 @@ typedef struct stream_device_t {
   const stream_api_t* api;
   stream_options_t options;
   bool makes_graphs;
+  bool launches_early;  // in graphs, kernels that wait by themselves for those before
   iree_slim_mutex_t clock_mutex;
   iree_slim_mutex_t lane_mutex;
   stream_lane_t* lanes;  // guarded by the mutex (timepoint.c)

@@ -13,6 +13,7 @@ typedef struct stream_graph_t {
   stream_context_t context;
   gpu_work_t work;
   bool was_submitted;
+  bool launches_early;
   iree_atomic_uint32_t is_taken;  // by the thread that launches it, of which there may be one at a time
   void* captured;                 // NULL: not made yet
   void* executable;
@@ -93,7 +94,8 @@ static iree_status_t instantiate(stream_graph_t* graph, const gpu_range_t* range
                             .host_allocator = graph->host_allocator,
                             .arguments = graph->arguments,
                             .capacity = graph->arguments_size,
-                            .launches = graph->launches};
+                            .launches = graph->launches,
+                            .launches_early = graph->launches_early};
   IREE_RETURN_IF_ERROR(stream_context_enter(&graph->context));
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, stream_create, &writer.stream, STREAM_API_STREAM_NON_BLOCKING));
   iree_status_t status = capture(&writer, graph, ranges, &graph->captured);
@@ -147,6 +149,7 @@ iree_status_t stream_graph_create(gpu_device_t* base, const gpu_work_t* work, vo
     return iree_ok_status();
   }
   IREE_RETURN_IF_ERROR(allocate(work, base->base.host_allocator, &graph));
+  graph->launches_early = device->launches_early;
   iree_status_t status = iree_ok_status();
   if (!graph->context.handle) status = stream_context_retain(context->api, context->device, &graph->context);
   if (iree_status_is_ok(status) && !work->slot_count) status = instantiate(graph, NULL);

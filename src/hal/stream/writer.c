@@ -75,6 +75,35 @@ iree_status_t stream_find_arguments(stream_writer_t* w, const gpu_range_t* range
   return iree_ok_status();
 }
 
+// CUlaunchAttribute and CUlaunchConfig.
+typedef struct launch_attribute_t {
+  int id, unused;
+  int value[16];
+} launch_attribute_t;
+typedef struct launch_config_t {
+  uint32_t grid[3], block[3], dynamic_memory;
+  void* stream;
+  const launch_attribute_t* attributes;
+  uint32_t attribute_count;
+} launch_config_t;
+
+// Launches it while what is before it in the stream may still run.
+static iree_status_t launch_early(stream_writer_t* w, const gpu_command_t* command, const uint32_t counts[3],
+                                  stream_launch_t* launch) {
+  enum { PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+  const uint16_t* block = command->dispatch.workgroup_size;
+  const launch_attribute_t early = {.id = PROGRAMMATIC_STREAM_SERIALIZATION, .value = {1}};
+  const launch_config_t config = {{counts[0], counts[1], counts[2]},
+                                  {block[0], block[1], block[2]},
+                                  command->dispatch.dynamic_memory,
+                                  w->stream,
+                                  &early,
+                                  1};
+  return STREAM_CALL(w->api, launch_with, &config,
+                     ((const stream_function_t*)command->dispatch.function)->handles[w->physical], NULL,
+                     launch->size ? launch->extra : NULL);
+}
+
 iree_status_t stream_write_launch(stream_writer_t* w, const gpu_range_t* ranges, const gpu_command_t* command,
                                   const uint32_t counts[3]) {
   const stream_function_t* function = (const stream_function_t*)command->dispatch.function;
@@ -86,9 +115,11 @@ iree_status_t stream_write_launch(stream_writer_t* w, const gpu_range_t* ranges,
                               {STREAM_API_LAUNCH_BUFFER, (void*)arguments, STREAM_API_LAUNCH_BUFFER_SIZE, &launch->size,
                                (void*)w->api->library->launch_end}};
   const uint16_t* block = command->dispatch.workgroup_size;
-  iree_status_t status =
-      STREAM_CALL(w->api, launch, function->handles[w->physical], counts[0], counts[1], counts[2], block[0], block[1],
-                  block[2], command->dispatch.dynamic_memory, w->stream, NULL, launch->size ? launch->extra : NULL);
+  iree_status_t status = w->launches_early && function->base.waits
+                             ? launch_early(w, command, counts, launch)
+                             : STREAM_CALL(w->api, launch, function->handles[w->physical], counts[0], counts[1],
+                                           counts[2], block[0], block[1], block[2], command->dispatch.dynamic_memory,
+                                           w->stream, NULL, launch->size ? launch->extra : NULL);
   return iree_status_is_ok(status) ? status : stream_annotate_kernel(status, command);
 }
 

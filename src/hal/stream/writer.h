@@ -13,7 +13,8 @@ typedef struct stream_launch_t {
 typedef struct stream_writer_t {
   const stream_api_t* api;
   void* stream;
-  uint32_t physical;  // GPU of the device
+  uint32_t physical;    // GPU of the device
+  bool launches_early;  // kernels that wait by themselves
   iree_allocator_t host_allocator;
   uint8_t* arguments;  // of one launch, or where they must stay, of all that are left
   size_t capacity;     // bytes

@@ -26,7 +26,7 @@ typedef struct emit_target_t {
   // Results of matrix instructions that something else may read at once: replaces them. NULL: nothing is to be done.
   void (*settle)(emit_t* e, LLVMValueRef* values, unsigned count);
   // `exists` NULL: always. False: copy synchronously.
-  bool (*async_copy)(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes, LLVMValueRef exists);
+  bool (*async_copy)(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes, bool cached, LLVMValueRef exists);
   void (*async_commit)(emit_t* e);
   void (*async_wait)(emit_t* e, unsigned pending);
   LLVMValueRef (*load_matrix)(emit_t* e, LLVMValueRef address, unsigned count, bool transpose);  // i32 x count

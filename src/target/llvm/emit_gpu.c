@@ -118,7 +118,8 @@ void emit_op_async_copy(emit_t* e, ir_op_t* op) {
   LLVMValueRef source = build_address(e, from, emit_operand(op, 0), emit_operand(op, 1));
   LLVMValueRef target = build_address(e, to, emit_operand(op, 2), emit_operand(op, 3));
   LLVMValueRef exists = op->operand_count > 4 ? emit_operand(op, 4) : NULL;
-  bool done = e->hooks->async_copy && e->hooks->async_copy(e, target, source, (unsigned)bytes, exists);
+  bool cached = ir_op_int(op, "cached", 0) != 0;
+  bool done = e->hooks->async_copy && e->hooks->async_copy(e, target, source, (unsigned)bytes, cached, exists);
   if (!done) copy_now(e, target, source, (unsigned)bytes, exists);
 }
 

@@ -1,17 +1,29 @@
 // NVIDIA kernels: ptx_kernel calling convention, workgroup memory as one array in address space 3, which above 48 KiB
 // is sized by the launch.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "target/llvm/build.h"
 #include "target/llvm/hooks.h"
 #include "target/llvm/types.h"
 
-enum { PTX_KERNEL = 71, WORKGROUP_SPACE = 3, STATIC_LIMIT = 48 << 10 };
+enum { PTX_KERNEL = 71, WORKGROUP_SPACE = 3, STATIC_LIMIT = 48 << 10, FIRST_WITH_EARLY_LAUNCHES = 90 };
 
 static LLVMTypeRef i32_type(emit_t* e) { return LLVMInt32TypeInContext(e->context); }
 static LLVMValueRef i32(emit_t* e, uint64_t value) { return LLVMConstInt(i32_type(e), value, 0); }
 static LLVMValueRef call0(emit_t* e, const char* name) { return build_intrinsic(e, name, NULL, 0, NULL, 0); }
+
+// A kernel may be launched while the one before it ends: it waits for that before it reads anything. A block of its own
+// keeps loads of what is constant behind the wait. It does not ask for its successor to be launched earlier than when
+// it ends: workgroups that wait would be where others leave room, several on one unit.
+static void begin_when_others_end(emit_t* e, LLVMValueRef function) {
+  if (strtol(e->target->cpu + 3, NULL, 10) < FIRST_WITH_EARLY_LAUNCHES) return;
+  call0(e, "llvm.nvvm.griddepcontrol.wait");
+  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->context, function, "");
+  LLVMBuildBr(e->builder, body);
+  LLVMPositionBuilderAtEnd(e->builder, body);
+}
 
 static LLVMValueRef nvptx_entry(emit_t* e, ir_op_t* func) {
   LLVMValueRef function = hooks_gpu_entry(e, func, PTX_KERNEL);
@@ -19,6 +31,7 @@ static LLVMValueRef nvptx_entry(emit_t* e, ir_op_t* func) {
   const uint32_t* size = e->info->workgroup_size;
   snprintf(text, sizeof(text), "%u,%u,%u", size[0], size[1], size[2]);
   hooks_add_string_attribute(e, function, "nvvm.reqntid", text);
+  begin_when_others_end(e, function);
   return function;
 }
 
@@ -77,16 +90,15 @@ static LLVMValueRef nvptx_shuffle(emit_t* e, LLVMValueRef value, LLVMValueRef la
   return NULL;
 }
 
-static bool nvptx_async_copy(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes, LLVMValueRef exists) {
+static bool nvptx_async_copy(emit_t* e, LLVMValueRef dst, LLVMValueRef src, unsigned bytes, bool cached,
+                             LLVMValueRef exists) {
   if (!e->target->device.has_async_copy) return false;
-  const char* name = bytes == 16  ? "llvm.nvvm.cp.async.cg.shared.global.16"
-                     : bytes == 8 ? "llvm.nvvm.cp.async.ca.shared.global.8"
-                                  : "llvm.nvvm.cp.async.ca.shared.global.4";
+  char name[64];
+  snprintf(name, sizeof(name), "llvm.nvvm.cp.async.%s.shared.global.%u%s", bytes == 16 && !cached ? "cg" : "ca", bytes,
+           exists ? ".s" : "");
   if (exists) {
-    char sized[64];
-    snprintf(sized, sizeof(sized), "%s.s", name);
     LLVMValueRef size = LLVMBuildSelect(e->builder, exists, i32(e, bytes), i32(e, 0), "");
-    build_intrinsic(e, sized, NULL, 0, (LLVMValueRef[]){dst, src, size}, 3);
+    build_intrinsic(e, name, NULL, 0, (LLVMValueRef[]){dst, src, size}, 3);
   } else {
     build_intrinsic(e, name, NULL, 0, (LLVMValueRef[]){dst, src}, 2);
   }

@@ -31,6 +31,7 @@ static const char* format;
 static const char* library_path;
 static const char* kernels_path;
 static iree_io_file_contents_t* kernels;
+static iree_const_byte_span_t code;  // of them
 
 //===----------------------------------------------------------------------------------------------------------------===
 // The program
@@ -82,7 +83,7 @@ static iree_status_t open_device(program_t* p, iree_string_view_t path) {
   IREE_RETURN_IF_ERROR(iree_hal_executable_cache_create(p->device, IREE_SV("cache"), &p->cache));
   iree_hal_executable_params_initialize(&params);
   params.executable_format = iree_make_cstring_view(format);
-  params.executable_data = kernels->const_buffer;
+  params.executable_data = code;
   IREE_RETURN_IF_ERROR(iree_hal_executable_cache_prepare_executable(p->cache, &params, &p->executable));
   return iree_hal_semaphore_create(p->device, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &p->semaphore);
 }
@@ -662,6 +663,40 @@ static void calls_of_a_replay(void** state) {
   close_program(&p);
 }
 
+// A copy of PTX whose kernels wait for those before them.
+static char* write_waits(iree_const_byte_span_t text, size_t* out_length) {
+  static const char end[] = "ret;", wait[] = "griddepcontrol.wait; ret;";
+  char* out = malloc(text.data_length * (sizeof(wait) / sizeof(end) + 1));
+  size_t length = 0;
+  for (size_t i = 0; i < text.data_length; ++i) {
+    bool ends = i + sizeof(end) - 1 <= text.data_length && memcmp(&text.data[i], end, sizeof(end) - 1) == 0;
+    memcpy(&out[length], ends ? wait : (const char*)&text.data[i], ends ? sizeof(wait) - 1 : 1);
+    length += ends ? sizeof(wait) - 1 : 1;
+    if (ends) i += sizeof(end) - 2;
+  }
+  *out_length = length;
+  return out;
+}
+
+// Kernels that wait by themselves are launched early in graphs, and as all others outside of them.
+static void calls_of_early_launches(void** state) {
+  program_t p = {0};
+  size_t length;
+  if (!is_cuda) skip();
+  char* text = write_waits(kernels->const_buffer, &length);
+  code = iree_make_const_byte_span(text, length);
+  open_for_counts(&p, true);
+  code = kernels->const_buffer;
+  fake->set_failing("", 0, 0);
+  for (int i = 0; i < 3; ++i) IREE_CHECK_OK(execute(&p, p.local));
+  IREE_CHECK_OK(await(&p));
+  assert_int_equal(calls_of("launch"), 2);
+  assert_int_equal(calls_of("launch_with"), 2);
+  assert_int_equal(calls_of("graph_launch"), 2);
+  close_program(&p);
+  free(text);
+}
+
 // Times are four events and what the library says of them; there are no new ones for later work.
 static void calls_of_a_timed_dispatch(void** state) {
   program_t p = {0};
@@ -815,6 +850,7 @@ static int set_up(void** state) {
   fake = (const fake_t*)dlsym(library, FAKE_SYMBOL);
   iree_status_t status =
       iree_io_file_contents_read(iree_make_cstring_view(kernels_path), iree_allocator_system(), &kernels);
+  if (iree_status_is_ok(status)) code = kernels->const_buffer;
   return fake && iree_status_consume_code(status) == IREE_STATUS_OK ? 0 : -1;
 }
 
@@ -825,19 +861,13 @@ static int tear_down(void** state) {
 
 int main(int argc, char** argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),
-      cmocka_unit_test(each_call_fails_once),
-      cmocka_unit_test(from_a_call_on),
-      cmocka_unit_test(failed_launch_names_kernel),
-      cmocka_unit_test(calls_of_a_dispatch),
-      cmocka_unit_test(calls_of_many_dispatches),
-      cmocka_unit_test(calls_of_a_replay),
-      cmocka_unit_test(calls_of_a_transfer),
-      cmocka_unit_test(calls_of_a_timed_dispatch),
-      cmocka_unit_test(calls_of_a_timed_replay),
-      cmocka_unit_test(calls_of_a_group),
-      cmocka_unit_test(calls_of_tracing),
-      cmocka_unit_test(calls_of_transients),
+      cmocka_unit_test(nothing_fails),           cmocka_unit_test(each_call_fails_once),
+      cmocka_unit_test(from_a_call_on),          cmocka_unit_test(failed_launch_names_kernel),
+      cmocka_unit_test(calls_of_a_dispatch),     cmocka_unit_test(calls_of_many_dispatches),
+      cmocka_unit_test(calls_of_a_replay),       cmocka_unit_test(calls_of_early_launches),
+      cmocka_unit_test(calls_of_a_transfer),     cmocka_unit_test(calls_of_a_timed_dispatch),
+      cmocka_unit_test(calls_of_a_timed_replay), cmocka_unit_test(calls_of_a_group),
+      cmocka_unit_test(calls_of_tracing),        cmocka_unit_test(calls_of_transients),
   };
   if (argc != 5) return 2;
   is_cuda = strcmp(argv[1], "cuda") == 0;

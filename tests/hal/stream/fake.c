@@ -312,6 +312,9 @@ CALL(launch,
      (void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned memory,
       void* stream, void** parameters, void** extra),
      0)
+#ifdef FAKE_CUDA
+CALL(launch_with, (const void* config, void* function, void** parameters, void** extra), 0)
+#endif
 CALL(copy, (uint64_t target, uint64_t source, size_t size, void* stream),
      copy_bytes((void*)(uintptr_t)target, (const void*)(uintptr_t)source, size))
 CALL(copy_from_host, (uint64_t target, const void* source, size_t size, void* stream),

@@ -22,7 +22,7 @@ static const char good[] =
     "  .param .f32 scale\n"
     ")\n"
     ".reqntid 32, 4\n"
-    "{ st.param [x], 1; }\n"
+    "{ griddepcontrol.wait; st.param [x], 1; }\n"
     ".entry none() .maxntid 64, 1, 1 { ret; }\n"
     ".entry packed(.param .align 8 .b8 all[20], .param .u8 one) { ret; }\n"
     ".entry swapped(.param .u32 n, .param .u64 a) { ret; }\n";
@@ -44,11 +44,13 @@ static void kernels(void** state) {
   assert_int_equal(first->constant_count, 2);
   assert_int_equal(first->argument_size, 24);
   assert_true(first->is_hal);
+  assert_true(first->waits);
   const uint32_t size[3] = {32, 4, 1};
   assert_memory_equal(first->workgroup_size, size, sizeof(size));
   assert_int_equal(ptx.functions[1].argument_size, 0);
   assert_int_equal(ptx.functions[1].workgroup_size[0], 0);
   assert_true(ptx.functions[1].is_hal);
+  assert_false(ptx.functions[1].waits);
   ptx_free(&ptx, iree_allocator_system());
 }
 
