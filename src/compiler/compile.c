@@ -286,11 +286,9 @@ static bool stage_optimize(run_t* r) {
   const pass_t attention = {.name = row_pass_attention.name, .run_with = step_attention, .user = r, .required = true};
   pass_t expand = row_pass_expand;
   expand.run = NULL, expand.run_with = step_expand, expand.user = r;
-  const pass_t* const before[] = {&row_pass_inline,
-                                  &row_pass_refine,
-                                  &row_pass_numbers,
-                                  &row_pass_boundary,
-                                  &row_pass_canonicalize,
+  const pass_t* const first[] = {&row_pass_inline, &row_pass_refine, &row_pass_numbers, &row_pass_boundary};
+  const pass_t* const scaled[] = {&row_pass_scaled_products};
+  const pass_t* const before[] = {&row_pass_canonicalize,
                                   &attention,
                                   &spread,
                                   &expand,
@@ -304,7 +302,9 @@ static bool stage_optimize(run_t* r) {
   const pass_t* const bytes[] = {&row_pass_byte_products};
   bool words = r->options->data_tiling && all_targets(r, multiplies_bytes);
   const pass_t* const after[] = {&row_pass_exact_floats, &row_pass_integral_floats, &row_pass_cse, &row_pass_dce};
-  return import_parameters(r) && run_passes(r, r->module, before, sizeof(before) / sizeof(before[0])) &&
+  return import_parameters(r) && run_passes(r, r->module, first, sizeof(first) / sizeof(first[0])) &&
+         (!words || run_passes(r, r->module, scaled, 1)) &&
+         run_passes(r, r->module, before, sizeof(before) / sizeof(before[0])) &&
          (all_targets(r, is_cpu) || run_passes(r, r->module, sorts, 1)) &&
          (!words || run_passes(r, r->module, bytes, 1)) &&
          run_passes(r, r->module, after, sizeof(after) / sizeof(after[0])) && export_parameters(r);

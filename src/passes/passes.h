@@ -14,6 +14,7 @@
   PASS(pass_attention, "attention", false, "products around a softmax as attention")                          \
   PASS(pass_expand, "expand", false, "transforms, long sorts in terms of other ops")                          \
   PASS(pass_expand_top_k, "expand-top-k", false, "top_k of few out of long lines as sorts")                   \
+  PASS(pass_scaled_products, "scaled-products", false, "products of scaled bytes as scaled products of them") \
   PASS(pass_byte_products, "byte-products", false, "products of bytes without their zero points")             \
   PASS(pass_exact_floats, "exact-floats", false, "products of small integers as products of floats")          \
   PASS(pass_integral_floats, "integral-floats", false, "integers between floats that are whole numbers")      \

@@ -75,3 +75,18 @@ def float_block(case):
 graph_case("DequantizeLinear-around-conv", float_block, f32(1, 172, 6, 6, low=-3, high=3), const(0.025), const(-9, I8),
            weights(172, 172, 3, 3, dtype=I8), const(np.linspace(0.001, 0.003, 172)), const(np.zeros(172), I8),
            const(0.11), const(-120, I8), tolerance=0.1101)
+
+
+def float_products(case):
+    """Products of several rows, of weights that are scaled by column, and of one row by turned weights."""
+    rows = [("QuantizeLinear", "x0 x1 x2", "a"), ("DequantizeLinear", "a x1 x2", "b"),
+            ("DequantizeLinear", "x3 x4 x5", "w"), ("MatMul", "b w", "y0"),
+            ("ReduceMax", "b", "c"), ("QuantizeLinear", "c x1 x2", "d"), ("DequantizeLinear", "d x1 x2", "e"),
+            ("DequantizeLinear", "x6 x1", "v"), ("Gemm", "e v", "y1")]
+    attributes = {"w": {"axis": 1}, "c": {"axes": [0], "keepdims": 0}, "y1": {"transB": 1}}
+    return [helper.make_node(op, inputs.split(), [output], **attributes.get(output, {})) for op, inputs, output in rows]
+
+
+graph_case("DequantizeLinear-around-products", float_products, f32(3, 7, 83, low=-3, high=3), const(0.025), const(-9, I8),
+           weights(83, 45, dtype=I8), const(np.linspace(0.001, 0.003, 45)), const(np.zeros(45), I8),
+           weights(70, 83, dtype=I8), outputs=2, opset=17)
