@@ -35,7 +35,7 @@ const device_mma_t* layout_tiles_instruction(const device_info_t* device, const 
 
 bool layout_tiles_wants(const device_info_t* device, const layout_tiles_t* shape) {
   // Three terms of numbers are read as 1.5 times the bytes, which few rows do not make up for.
-  enum { FEW_ROWS = 16, FEW_EXACT_ROWS = 48, LEAST_COLUMNS = 32, LEAST_DEPTH = 48, MOST_DEPTH = 16384 };
+  enum { FEW_ROWS = 16, FEW_EXACT_ROWS = 96, LEAST_COLUMNS = 32, LEAST_DEPTH = 48, MOST_DEPTH = 16384 };
   const ir_type_t* type = shape->weights->type;
   if (!layout_tiles_instruction(device, shape->op)) return false;
   if (type->dims[0] < LEAST_DEPTH || type->dims[0] > MOST_DEPTH || type->dims[1] < LEAST_COLUMNS) return false;

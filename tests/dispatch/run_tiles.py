@@ -52,7 +52,7 @@ class Product(Subject):
     def __init__(self, random):
         pick = random.choice
         self.kind = str(pick(["f32", "f32", "bf16"]))
-        self.rows = int(pick([48, 49, 64, 80, 113, 130]))
+        self.rows = int(pick([96, 97, 113, 128, 130, 160]))
         self.depth = int(pick([48, 64, 75, 100, 128, 160]))
         self.columns = int(pick([32, 40, 64, 70, 97]))
         if random.random() < 0.2:
@@ -146,11 +146,11 @@ class Images(Product):
     def __init__(self, random):
         pick = random.choice
         self.kind = "f32"
-        self.images, self.channels, self.outputs = int(pick([1, 1, 2])), int(pick([32, 64, 64, 96])), int(pick([64, 70]))
+        self.images, self.channels, self.outputs = int(pick([1, 1, 2])), int(pick([32, 64])), int(pick([64, 70]))
         self.kernel, self.stride, self.dilation = int(pick([1, 3, 3])), int(pick([1, 1, 2])), int(pick([1, 1, 2]))
         if self.kernel == 1:
-            self.channels = int(pick([64, 96, 512, 768]))
-        self.size = int(pick([16, 17]))
+            self.channels = int(pick([64, 96, 512]))
+        self.size = int(pick([15, 16] if self.stride == 1 else [24, 25]))
         self.pad = [int(n) for n in random.integers(0, 3, 4)]
         self.special = bool(random.random() < 0.4)
 

@@ -24,12 +24,12 @@
 // CHECK-COUNT-24: kernel.mma "amx.16x16x32.f32.bf16"
 // CHECK-COUNT-4: kernel.store_tile
 // CHECK: kernel.fma
-func.func @exact(%x: tensor<64x96xf32>) -> tensor<64x64xf32> {
+func.func @exact(%x: tensor<128x96xf32>) -> tensor<128x64xf32> {
   %a = stablehlo.constant dense<1.5> : tensor<48x64xf32>
   %b = stablehlo.constant dense<0.0> : tensor<48x64xf32>
   %w = stablehlo.concatenate %a, %b, dim = 0 : (tensor<48x64xf32>, tensor<48x64xf32>) -> tensor<96x64xf32>
-  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x96xf32>, tensor<96x64xf32>) -> tensor<64x64xf32>
-  return %0 : tensor<64x64xf32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<128x96xf32>, tensor<96x64xf32>) -> tensor<128x64xf32>
+  return %0 : tensor<128x64xf32>
 }
 
 // CHECK-LABEL: kernel.func @half_dispatch
@@ -60,12 +60,12 @@ func.func @bytes(%x: tensor<32x64xi8>) -> tensor<32x32xi32> {
 // CHECK-NOT: _tile
 // CHECK: kernel.func @few_dispatch
 // CHECK-NOT: _tile
-func.func @tiny(%x: tensor<64x96xf32>) -> tensor<64x64xf32> {
+func.func @tiny(%x: tensor<128x96xf32>) -> tensor<128x64xf32> {
   %a = stablehlo.constant dense<1.0e-20> : tensor<48x64xf32>
   %b = stablehlo.constant dense<0.0> : tensor<48x64xf32>
   %w = stablehlo.concatenate %a, %b, dim = 0 : (tensor<48x64xf32>, tensor<48x64xf32>) -> tensor<96x64xf32>
-  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x96xf32>, tensor<96x64xf32>) -> tensor<64x64xf32>
-  return %0 : tensor<64x64xf32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<128x96xf32>, tensor<96x64xf32>) -> tensor<128x64xf32>
+  return %0 : tensor<128x64xf32>
 }
 
 func.func @few(%x: tensor<8x96xf32>) -> tensor<8x64xf32> {
