@@ -1,5 +1,9 @@
 // Devices of one group: what the edge between them says that they can do with each other's memory, they do.
+#include <stdio.h>
+
 #include "cts.h"
+#include "iree/base/internal/atomics.h"
+#include "iree/base/threading/thread.h"
 
 enum { PEERS = 2, COUNT = 64 };
 
@@ -134,4 +138,88 @@ static void wait_for_each_other(void** state) {
   for (int i = 0; i < PEERS; ++i) close_peer(&peers[i]);
 }
 
-CTS_SUITE(peers, cmocka_unit_test(use_each_other), cmocka_unit_test(wait_for_each_other));
+//===----------------------------------------------------------------------------------------------------------------===
+// Many threads
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { CROSSERS = 6, SUBMISSIONS = 150, IN_FLIGHT = 32 };
+
+// A thread with a device of its own, whose counter each of its steps adds to.
+typedef struct crosser_t {
+  peer_t* peer;
+  uint32_t index, errors;
+  iree_hal_semaphore_t* timeline;  // of its device, or of another one
+  iree_hal_buffer_t* counter;
+  iree_atomic_uint64_t promised;  // the value that submitted work will reach
+  struct crosser_t* others;
+  iree_thread_t* thread;
+} crosser_t;
+
+static void note(crosser_t* c, iree_status_t status) {
+  if (!iree_status_is_ok(status) && !c->errors) iree_status_fprint(stderr, status);
+  c->errors += !iree_status_is_ok(status);
+  iree_status_free(status);
+}
+
+// Behind its own last step and whatever another thread has submitted.
+static void submit_step(crosser_t* c, uint64_t step) {
+  const uint32_t constants[] = {1, 1};
+  crosser_t* other = &c->others[(c->index + 1 + step) % CROSSERS];
+  const iree_hal_buffer_ref_t ref = iree_hal_make_buffer_ref(c->counter, 0, IREE_HAL_WHOLE_BUFFER);
+  const iree_hal_buffer_ref_t refs[] = {ref, ref};
+  iree_hal_semaphore_t* semaphores[] = {c->timeline, other->timeline};
+  uint64_t values[] = {step, iree_atomic_load(&other->promised, iree_memory_order_acquire)};
+  note(c, iree_hal_device_queue_dispatch(c->peer->own.device, 1ull << step % 2,
+                                         (iree_hal_semaphore_list_t){other == c ? 1 : 2, semaphores, values},
+                                         CTS_POINT(c->timeline, step + 1), c->peer->own.executable,
+                                         iree_hal_executable_function_from_index(CTS_SCALE),
+                                         iree_hal_make_static_dispatch_config(COUNT, 1, 1),
+                                         iree_make_const_byte_span(constants, sizeof(constants)),
+                                         (iree_hal_buffer_ref_list_t){2, refs}, IREE_HAL_DISPATCH_FLAG_NONE));
+  iree_atomic_store(&c->promised, step + 1, iree_memory_order_release);
+}
+
+static int cross(void* arg) {
+  crosser_t* c = (crosser_t*)arg;
+  for (uint64_t step = 0; step < SUBMISSIONS && !c->errors; ++step) {
+    submit_step(c, step);
+    bool waits = step % IN_FLIGHT == IN_FLIGHT - 1 || step == SUBMISSIONS - 1;
+    if (!waits) continue;
+    note(c, iree_hal_semaphore_wait(c->timeline, step + 1, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  }
+  return 0;
+}
+
+// Two threads' devices in turn; every other one's semaphores are the other device's.
+static void threads_cross(void** state) {
+  static crosser_t all[CROSSERS];
+  peer_t peers[PEERS];
+  if (!cts.is_gpu || cts.device_count < PEERS || cts.is_recorded) skip();
+  memset(all, 0, sizeof(all));
+  for (int i = 0; i < PEERS; ++i) open_peer(&peers[i], i);
+  for (uint32_t i = 0; i < CROSSERS; ++i) {
+    crosser_t* c = &all[i];
+    c->index = i;
+    c->others = all;
+    c->peer = &peers[i % PEERS];
+    c->counter = cts_buffer_of(c->peer->own.device, COUNT * sizeof(uint32_t));
+    c->timeline = cts_semaphore_of(peers[(i + i / PEERS) % PEERS].own.device);
+  }
+  for (uint32_t i = 0; i < CROSSERS; ++i) {
+    iree_thread_create_params_t params = {.name = IREE_SV("crosser")};
+    CHECK_OK(iree_thread_create(cross, &all[i], params, cts.host_allocator, &all[i].thread));
+  }
+  for (uint32_t i = 0; i < CROSSERS; ++i) iree_thread_release(all[i].thread);
+  for (uint32_t i = 0; i < CROSSERS; ++i) {
+    uint32_t word = 0;
+    CHECK_OK(iree_hal_buffer_map_read(all[i].counter, 0, &word, sizeof(word)));
+    assert_int_equal(all[i].errors, 0);
+    assert_int_equal(word, SUBMISSIONS);
+    iree_hal_buffer_release(all[i].counter);
+    iree_hal_semaphore_release(all[i].timeline);
+  }
+  for (int i = 0; i < PEERS; ++i) close_peer(&peers[i]);
+}
+
+CTS_SUITE(peers, cmocka_unit_test(use_each_other), cmocka_unit_test(wait_for_each_other),
+          cmocka_unit_test(threads_cross));
