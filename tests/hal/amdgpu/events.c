@@ -79,7 +79,20 @@ static void expect(const user_t* user, int queue, iree_status_code_t code, const
 // Tests
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Two devices share the GPU that is lost, one of them has nothing to do; a third one has another GPU.
+// Work of `user` that waits for the victim's last, of whichever queue.
+static iree_hal_semaphore_t* wait_for_victim(user_t* user, const user_t* victim) {
+  uint32_t pattern = 9;
+  uint64_t reached = 1, last[2] = {victim->values[0], victim->values[1]};
+  iree_hal_semaphore_t *both[2] = {victim->semaphores[0], victim->semaphores[1]}, *after = NULL;
+  OK(iree_hal_semaphore_create(user->device, IREE_HAL_QUEUE_AFFINITY_ANY, 0, IREE_HAL_SEMAPHORE_FLAG_NONE, &after));
+  iree_hal_semaphore_list_t waits = {2, both, last}, signals = {1, &after, &reached};
+  OK(iree_hal_device_queue_fill(user->device, 1, waits, signals, user->buffer, 0, 4096, &pattern, 4,
+                                IREE_HAL_FILL_FLAG_NONE));
+  return after;
+}
+
+// Two devices share the GPU that is lost, one of them has nothing to do; a third one has another GPU, and work behind
+// the lost one's in its queue, which fails alone.
 static void check_lost_gpu(const char* event, const char* text) {
   open_system(event);
   user_t victim = open_user(0), idle = open_user(0), other = open_user(1);
@@ -87,7 +100,10 @@ static void check_lost_gpu(const char* event, const char* text) {
     fill(&victim, i % 2);
     fill(&other, i % 2);
   }
+  user_t behind = {.semaphores = {wait_for_victim(&other, &victim)}, .values = {1}};
   for (int queue = 0; queue < 2; ++queue) expect(&victim, queue, IREE_STATUS_ABORTED, text);
+  expect(&behind, 0, IREE_STATUS_ABORTED, text);
+  iree_hal_semaphore_release(behind.semaphores[0]);
   fill(&idle, 1);
   expect(&idle, 1, IREE_STATUS_ABORTED, text);
   fill(&victim, 0);
