@@ -427,13 +427,43 @@ bool tensor_lower_extract_slice(lower_op_t* n) {
   return lower_return(n, graph_reshape(n->b, y, (int32_t)rank, dims, dynamic));
 }
 
+// The same by places that are computed: at (i - offset) / stride, where nothing is left of that.
+static ir_value_t* computed_insert(lower_op_t* n, ir_value_t* source, ir_value_t* x, const slice_t* s) {
+  int64_t zeros[GRAPH_MAX_RANK] = {0}, ones[GRAPH_MAX_RANK];
+  ir_value_t *open[GRAPH_MAX_RANK], *mask = NULL, *sizes[GRAPH_MAX_RANK];
+  int32_t rank = x->type->rank;
+  for (int32_t i = 0; i < rank; ++i) ones[i] = 1, sizes[i] = graph_dim(n->b, source, (uint32_t)i);
+  source = graph_pad(n->b, source, NULL, zeros, ones, NULL, "constant");  // something is there to be taken
+  lower_dynamic_dims(n->b, x, x->type, open);
+  const ir_type_t *i64 = ir_type_int(n->ctx, 64),
+                  *flags = ir_type_with_element(n->ctx, x->type, ir_type_int(n->ctx, 1));
+  for (int64_t i = 0; i < rank; ++i) {
+    ir_value_t* length = graph_dim(n->b, x, (uint32_t)i);
+    const ir_type_t* line = ir_type_tensor(n->ctx, i64, 1, &x->type->dims[i]);
+    ir_value_t* numbers[3] = {mixed_index(n, &s->offsets, (uint32_t)i), mixed_index(n, &s->strides, (uint32_t)i),
+                              sizes[i]};
+    ir_value_t* at = graph_iota(n->b, line, 0, &length);
+    for (int k = 0; k < 3; ++k) {
+      numbers[k] = lower_splat(n->b, graph_cast(n->b, lower_as_tensor(n->b, numbers[k]), i64, false), at);
+    }
+    ir_value_t *zero = lower_number_like(n, at, 0), *from = graph_binary(n->b, SCALAR_sub, at, numbers[0]);
+    ir_value_t* place = graph_binary(n->b, SCALAR_div, from, numbers[1]);
+    ir_value_t* inside = graph_binary(n->b, SCALAR_eq, graph_binary(n->b, SCALAR_rem, from, numbers[1]), zero);
+    inside = graph_binary(n->b, SCALAR_and, inside, graph_binary(n->b, SCALAR_ge, from, zero));
+    inside = graph_binary(n->b, SCALAR_and, inside, graph_binary(n->b, SCALAR_lt, place, numbers[2]));
+    place = graph_binary(n->b, SCALAR_max, graph_binary(n->b, SCALAR_min, place, numbers[2]), zero);
+    source = graph_take(n->b, source, place, i, false);
+    inside = graph_broadcast(n->b, inside, flags, &i, open);
+    mask = mask ? graph_binary(n->b, SCALAR_and, mask, inside) : inside;
+  }
+  return mask ? graph_select(n->b, mask, source, x) : source;
+}
+
 // Every stride-th place: the source with gaps, chosen where a mask of the same form is set.
 static ir_value_t* strided_insert(lower_op_t* n, ir_value_t* source, ir_value_t* x, const slice_t* s) {
   int64_t low[GRAPH_MAX_RANK], high[GRAPH_MAX_RANK], interior[GRAPH_MAX_RANK];
-  if (!all_static(&s->offsets) || !ir_type_is_static(x->type) || !ir_type_is_static(source->type)) {
-    lower_unsupported(n, "strides other than 1 with offsets or sizes computed are not");
-    return NULL;
-  }
+  bool known = all_static(&s->offsets) && ir_type_is_static(x->type);
+  if (!known || !ir_type_is_static(source->type)) return computed_insert(n, source, x, s);
   for (int32_t i = 0; i < x->type->rank; ++i) {
     int64_t size = source->type->dims[i];
     interior[i] = s->strides.values[i] - 1;

@@ -275,6 +275,19 @@ bool stablehlo_lower_complex_elementwise(lower_op_t* n) {
   return lower_unsupported(n, "on complex elements it has no lowering; use real and imag");
 }
 
+bool stablehlo_clamp_complex(lower_op_t* n) {
+  ir_value_t* parts[6];
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (!n->values[i].im) return lower_unsupported(n, "operands of one type are");
+    parts[i] = n->values[i].v, parts[3 + i] = n->values[i].im;
+  }
+  if (!lower_unify(n, parts, 6)) return false;
+  pair_t x = complex_max(n, (pair_t){parts[1], parts[4]}, (pair_t){parts[0], parts[3]});
+  x = complex_min(n, x, (pair_t){parts[2], parts[5]});
+  n->out[0] = (lower_value_t){.v = x.re, .im = x.im};
+  return true;
+}
+
 bool chlo_lower_square(lower_op_t* n) {
   lower_value_t x = n->values[0];
   if (!x.v) return lower_unsupported(n, "tensors are");

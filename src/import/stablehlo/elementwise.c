@@ -107,6 +107,10 @@ bool stablehlo_lower_select(lower_op_t* n) {
 
 bool stablehlo_lower_clamp(lower_op_t* n) {
   ir_value_t* values[3] = {n->in[0], n->in[1], n->in[2]};
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (!values[i]) return lower_unsupported(n, "tensors are");
+    if (n->values[i].im) return stablehlo_clamp_complex(n);
+  }
   if (!lower_unify(n, values, 3)) return false;
   const ir_type_t* element = ir_type_scalar(values[1]->type);
   if (ir_type_scalar(values[0]->type) != element || ir_type_scalar(values[2]->type) != element) {
@@ -191,11 +195,19 @@ bool stablehlo_lower_map(lower_op_t* n) {
   if (!block || block->arg_count != n->op->operand_count || !n->op->operand_count) {
     return lower_error(n, "needs a region with one argument for each of its operands");
   }
-  ir_value_t** values = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, n->op->operand_count);
+  ir_value_t** parts = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, 2 * n->op->operand_count);
   lower_value_t* args = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, n->op->operand_count);
-  memcpy(values, n->in, sizeof(*values) * n->op->operand_count);
-  if (!lower_unify(n, values, n->op->operand_count)) return false;
-  for (uint32_t i = 0; i < n->op->operand_count; ++i) args[i].v = values[i];
+  uint32_t parts_count = 0;
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    if (!n->in[i]) return lower_unsupported(n, "tensors are");
+    parts[parts_count++] = n->in[i];
+    if (n->values[i].im) parts[parts_count++] = n->values[i].im;
+  }
+  if (!lower_unify(n, parts, parts_count)) return false;
+  for (uint32_t i = 0, next = 0; i < n->op->operand_count; ++i) {
+    args[i].v = parts[next++];
+    if (n->values[i].im) args[i].im = parts[next++];
+  }
   lower_value_t* results;
   uint32_t count;
   ++n->l->whole;
@@ -203,6 +215,8 @@ bool stablehlo_lower_map(lower_op_t* n) {
   --n->l->whole;
   if (!ok) return false;
   if (count != 1 || !results[0].v) return lower_error(n, "needs a region that gives one number");
-  ir_value_t* both[2] = {results[0].v, values[0]};
-  return lower_unify(n, both, 2) && lower_return(n, both[0]);
+  ir_value_t* all[3] = {results[0].v, parts[0], results[0].im};
+  if (!lower_unify(n, all, results[0].im ? 3 : 2)) return false;
+  n->out[0] = (lower_value_t){.v = all[0], .im = all[2]};
+  return true;
 }

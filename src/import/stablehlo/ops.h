@@ -30,6 +30,7 @@
 // Rows of scalar.def, also on complex elements (complex.c).
 bool stablehlo_lower_elementwise(lower_op_t* n);
 bool stablehlo_lower_complex_elementwise(lower_op_t* n);
+bool stablehlo_clamp_complex(lower_op_t* n);
 bool chlo_lower_broadcast_binary(lower_op_t* n);
 // The two operands brought to their common shape.
 bool chlo_broadcast_operands(lower_op_t* n, ir_value_t** x, ir_value_t** y);

@@ -122,7 +122,7 @@ static bool read_scan(lower_op_t* n, scan_t* s) {
   for (uint32_t i = 0; i < n->op->operand_count; ++i) {
     const ir_type_t* type = n->in[i] ? n->in[i]->type : NULL;
     if (!type || !ir_type_is_tensor(type) || !ir_type_is_static(type)) {
-      return lower_unsupported(n, "tensors of static shape are");
+      return lower_unsupported(n, "tensors of static shape are; stablehlo.while carries any");
     }
     if (i >= s->inputs) continue;
     if (s->axis < 0 || s->axis >= type->rank)

@@ -98,23 +98,25 @@ bool tosa_lower_slice(lower_op_t* n) {
 }
 
 bool tosa_lower_tile(lower_op_t* n) {
-  ir_value_t *x = n->in[0], *dynamic[GRAPH_MAX_RANK];
-  int64_t times[TOSA_MAX_LIST], wide[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK], merged[GRAPH_MAX_RANK];
+  ir_value_t *x = n->in[0], *apart[GRAPH_MAX_RANK], *merged[GRAPH_MAX_RANK], *open[GRAPH_MAX_RANK];
+  int64_t times[TOSA_MAX_LIST], wide[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK], total;
   uint32_t rank = (uint32_t)x->type->rank, next = 0;
   if (!tosa_numbers(n, "multiples", 1, times, rank)) return false;
-  if (2 * rank > GRAPH_MAX_RANK || !ir_type_is_static(x->type))
-    return lower_unsupported(n, "static shapes of rank 8 are");
+  if (2 * rank > GRAPH_MAX_RANK) return lower_unsupported(n, "ranks up to %d are", GRAPH_MAX_RANK / 2);
   for (uint32_t i = 0; i < rank; ++i) {
-    if (times[i] < 1 || __builtin_mul_overflow(times[i], x->type->dims[i], &merged[i])) {
+    int64_t dim = x->type->dims[i];
+    if (times[i] < 1 || (dim != IR_DYNAMIC && __builtin_mul_overflow(times[i], dim, &total))) {
       return lower_error(n, "needs positive multiples");
     }
-    if (times[i] != 1) wide[next++] = times[i];
+    ir_value_t *by = graph_index_constant(n->b, times[i]), *size = graph_dim(n->b, x, i);
+    if (times[i] != 1) apart[next++] = by;
     dims[i] = next;
-    wide[next++] = x->type->dims[i];
+    apart[next++] = size;
+    merged[i] = lower_index_binary(n->b, SCALAR_mul, size, by);
   }
-  const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)next, wide);
-  x = graph_broadcast(n->b, x, type, dims, dynamic);
-  return lower_return(n, graph_reshape(n->b, x, (int32_t)rank, merged, NULL));
+  lower_split_sizes(apart, next, wide, open);
+  x = graph_broadcast(n->b, x, ir_type_tensor(n->ctx, x->type->element, (int32_t)next, wide), dims, open);
+  return lower_return(n, lower_reshape(n->b, x, merged, rank));
 }
 
 // padding: low and high for each dimension, one after the other.
@@ -180,72 +182,93 @@ bool tosa_lower_scatter(lower_op_t* n) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// resize: rows, then columns, taken at places that are constants
+// resize: rows, then columns
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Element i of the result is at (i * denominator + offset) / numerator.
 typedef struct axis_t {
-  int64_t dim, size, result, numerator, denominator, offset;
+  int64_t dim, numerator, denominator, offset;
+  ir_value_t *size, *result;  // indices
 } axis_t;
 
-static ir_value_t* constant_list(lower_op_t* n, const ir_type_t* element, const double* values, int64_t count) {
-  uint32_t bytes = ir_type_bytes(element);
-  char* data = arena_alloc(ir_context_arena(n->ctx), (size_t)count * bytes + 1);
-  for (int64_t i = 0; i < count; ++i) {
-    scalar_store(element, (scalar_value_t){.f = values[i], .i = (int64_t)values[i]}, data + i * bytes);
-  }
-  const ir_type_t* type = ir_type_tensor(n->ctx, element, 1, &count);
-  return graph_constant(n->b, ir_attr_elements_borrow(n->ctx, type, data, (size_t)count * bytes));
+static ir_value_t* with(lower_op_t* n, scalar_fn_t fn, ir_value_t* x, int64_t y) {
+  const ir_type_t* scalar = ir_type_tensor(n->ctx, x->type->element, 0, NULL);
+  return graph_binary(n->b, fn, x, lower_splat(n->b, graph_splat_integer(n->b, scalar, y), x));
+}
+
+// The elements of x at these places, those outside moved to the border.
+static ir_value_t* take_inside(lower_op_t* n, ir_value_t* x, const axis_t* a, ir_value_t* places) {
+  ir_value_t* last = lower_index_binary(n->b, SCALAR_sub, a->size, graph_index_constant(n->b, 1));
+  last = graph_cast(n->b, lower_as_tensor(n->b, last), places->type->element, false);
+  places = graph_binary(n->b, SCALAR_min, places, lower_splat(n->b, last, places));
+  places = graph_cast(n->b, with(n, SCALAR_max, places, 0), ir_type_int(n->ctx, 32), false);
+  return graph_take(n->b, x, places, a->dim, false);
+}
+
+static ir_value_t* weighted(lower_op_t* n, ir_value_t* x, const axis_t* a, ir_value_t* weights) {
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  lower_dynamic_dims(n->b, x, x->type, dynamic);
+  return graph_binary(n->b, SCALAR_mul, x, graph_broadcast(n->b, weights, x->type, &a->dim, dynamic));
 }
 
 // x along the axis: the nearest elements, or two weighted ones.
 static ir_value_t* resize_axis(lower_op_t* n, ir_value_t* x, const axis_t* a, bool nearest, const ir_type_t* element) {
-  arena_t* arena = ir_context_arena(n->ctx);
-  double *low = ARENA_ARRAY(arena, double, a->result + 1), *high = ARENA_ARRAY(arena, double, a->result + 1);
-  double *low_weight = ARENA_ARRAY(arena, double, a->result + 1),
-         *high_weight = ARENA_ARRAY(arena, double, a->result + 1);
-  bool floats = ir_type_is_float(element);
-  for (int64_t i = 0; i < a->result; ++i) {
-    int64_t at = i * a->denominator + a->offset;
-    int64_t base = at / a->numerator - (at % a->numerator < 0), rest = at - base * a->numerator;
-    int64_t next = base + 1;
-    if (nearest && 2 * rest >= a->numerator) base = next;
-    low[i] = (double)(base < 0 ? 0 : base >= a->size ? a->size - 1 : base);
-    high[i] = (double)(next < 0 ? 0 : next >= a->size ? a->size - 1 : next);
-    high_weight[i] = floats ? (double)rest / (double)a->numerator : (double)rest;
-    low_weight[i] = floats ? 1 - high_weight[i] : (double)(a->numerator - rest);
+  int64_t count, shift = a->offset < 0 ? -a->offset / a->numerator + 1 : 0;  // so that nothing is below 0
+  ir_value_t* open[1];
+  lower_split_sizes(&a->result, 1, &count, open);
+  const ir_type_t* type = ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 1, &count);
+  ir_value_t* at = with(n, SCALAR_mul, graph_iota(n->b, type, 0, open), a->denominator);
+  at = with(n, SCALAR_add, at, a->offset + shift * a->numerator);
+  ir_value_t* base = with(n, SCALAR_sub, with(n, SCALAR_div, at, a->numerator), shift);
+  ir_value_t *rest = with(n, SCALAR_rem, at, a->numerator), *next = with(n, SCALAR_add, base, 1);
+  if (nearest) {
+    ir_value_t* up = with(n, SCALAR_ge, with(n, SCALAR_mul, rest, 2), a->numerator);
+    return take_inside(n, x, a, graph_select(n->b, up, next, base));
   }
-  const ir_type_t* index = ir_type_int(n->ctx, 32);
-  ir_value_t* first = graph_take(n->b, x, constant_list(n, index, low, a->result), a->dim, false);
-  if (nearest) return first;
-  ir_value_t* second = graph_take(n->b, x, constant_list(n, index, high, a->result), a->dim, false);
-  ir_value_t* parts[2] = {graph_cast(n->b, first, element, false), graph_cast(n->b, second, element, false)};
-  for (int k = 0; k < 2; ++k) {
-    ir_value_t* weights = constant_list(n, element, k ? high_weight : low_weight, a->result);
-    ir_value_t* dynamic[GRAPH_MAX_RANK];
-    lower_dynamic_dims(n->b, parts[k], parts[k]->type, dynamic);
-    weights = graph_broadcast(n->b, weights, parts[k]->type, &a->dim, dynamic);
-    parts[k] = graph_binary(n->b, SCALAR_mul, parts[k], weights);
+  ir_value_t *high = graph_cast(n->b, rest, element, false), *low;
+  if (ir_type_is_float(element)) {
+    const ir_type_t* exact = ir_type_float(n->ctx, element->float_kind == IR_F64 ? IR_F64 : IR_F32);
+    high = lower_with_number(n, SCALAR_div, graph_cast(n->b, rest, exact, false), (double)a->numerator);
+    low = graph_cast(n->b, graph_binary(n->b, SCALAR_sub, lower_number_like(n, high, 1), high), element, false);
+    high = graph_cast(n->b, high, element, false);
+  } else {
+    low = graph_binary(n->b, SCALAR_sub, lower_number_like(n, high, (double)a->numerator), high);
   }
-  return graph_binary(n->b, SCALAR_add, parts[0], parts[1]);
+  ir_value_t* first = graph_cast(n->b, take_inside(n, x, a, base), element, false);
+  ir_value_t* second = graph_cast(n->b, take_inside(n, x, a, next), element, false);
+  return graph_binary(n->b, SCALAR_add, weighted(n, first, a, low), weighted(n, second, a, high));
+}
+
+// ((size - 1) * numerator - offset + border) / denominator + 1, where the type does not say it.
+static ir_value_t* resized(lower_op_t* n, const axis_t* a, int64_t told, int64_t border) {
+  if (told != IR_DYNAMIC) return graph_index_constant(n->b, told);
+  ir_value_t* size = lower_index_binary(n->b, SCALAR_sub, a->size, graph_index_constant(n->b, 1));
+  size = lower_index_binary(n->b, SCALAR_mul, size, graph_index_constant(n->b, a->numerator));
+  size = lower_index_binary(n->b, SCALAR_add, size, graph_index_constant(n->b, border - a->offset));
+  size = lower_index_binary(n->b, SCALAR_div, size, graph_index_constant(n->b, a->denominator));
+  return lower_index_binary(n->b, SCALAR_add, size, graph_index_constant(n->b, 1));
 }
 
 bool tosa_lower_resize(lower_op_t* n) {
   const ir_type_t *type = result_type(n), *from = n->in[0]->type;
-  int64_t scale[TOSA_MAX_LIST], offset[TOSA_MAX_LIST];
+  int64_t scale[TOSA_MAX_LIST], offset[TOSA_MAX_LIST], border[TOSA_MAX_LIST] = {0};
   const char* mode = tosa_word(n, "mode");
   bool nearest = strcmp(mode, "NEAREST_NEIGHBOR") == 0;
   if (!type || !tosa_numbers(n, "scale", 1, scale, 4) || !tosa_numbers(n, "offset", 2, offset, 2)) return false;
   if (!nearest && strcmp(mode, "BILINEAR") != 0) return lower_error(n, "mode '%s' is unknown", mode);
   if (from->rank != 4 || type->rank != 4) return lower_unsupported(n, "tensors [n, h, w, c] are");
+  bool open = type->dims[1] == IR_DYNAMIC || type->dims[2] == IR_DYNAMIC;
+  if (open && !tosa_numbers(n, "border", 3, border, 2)) return false;
   ir_value_t* x = n->in[0];
   for (int k = 0; k < 2; ++k) {
-    axis_t a = {1 + k, from->dims[1 + k], type->dims[1 + k], scale[2 * k], scale[2 * k + 1], offset[k]};
-    if (a.size < 1 || a.result < 0 || a.result > 1 << 24)
-      return lower_unsupported(n, "heights and widths that are known are");
+    int64_t size = from->dims[1 + k], told = type->dims[1 + k];
+    axis_t a = {1 + k, scale[2 * k], scale[2 * k + 1], offset[k], graph_dim(n->b, x, (uint32_t)(1 + k)), NULL};
+    if (size == 0 || (told != IR_DYNAMIC && told > 1 << 24)) return lower_unsupported(n, "2^24 rows and columns are");
     if (a.numerator < 1 || a.denominator < 1 || a.numerator > 1 << 20 || a.denominator > 1 << 20 ||
-        a.offset > 1 << 30 || a.offset < -(1 << 30)) {
+        a.offset > 1 << 30 || a.offset < -(1 << 30) || border[k] > 1 << 30 || border[k] < -(1 << 30)) {
       return lower_error(n, "needs a positive scale");
     }
+    a.result = resized(n, &a, told, border[k]);
     x = resize_axis(n, x, &a, nearest, nearest ? from->element : type->element);
   }
   return lower_return(n, x);

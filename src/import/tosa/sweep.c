@@ -286,8 +286,9 @@ bool tosa_lower_argmax(lower_op_t* n) {
 
 static bool check_signal(lower_op_t* n) {
   const ir_type_t* type = n->in[0]->type;
-  bool fits = ir_type_is_tensor(type) && type->rank == 3 && lower_is_float(type) && ir_type_is_static(type);
-  return fits || lower_unsupported(n, "floats [n, h, w] of static shape are");
+  bool fits = ir_type_is_tensor(type) && type->rank == 3 && lower_is_float(type) && type->dims[1] != IR_DYNAMIC &&
+              type->dims[2] != IR_DYNAMIC;
+  return fits || lower_unsupported(n, "floats [n, h, w] of known height and width are");
 }
 
 // The inverse transform is not divided by the number of elements.

@@ -308,6 +308,13 @@ def tensors():
     strided[0:3:2, 0:4:3] = part
     s.add("insert_slice_strided", "%0 = tensor.insert_slice %b into %a[0, 0] [2, 2] [2, 3] : tensor<2x2xf32> into "
           "tensor<3x4xf32>\nreturn %0 : tensor<3x4xf32>", [x, part], [strided])
+    wide, gaps = s.floats(5, 4), s.floats(2, 2)
+    spread = wide.copy()
+    spread[1:4:2, 0:4:3] = gaps
+    s.add("insert_slice_computed", "%c = arith.constant 0 : index\n%one = arith.constant 1 : index\n%d = tensor.dim %b, %c : "
+          "tensor<?x2xf32>\n%o = arith.subi %d, %one : index\n%0 = tensor.insert_slice %b into %a[%o, 0] [%d, 2] [2, 3] : "
+          "tensor<?x2xf32> into tensor<?x4xf32>\nreturn %0 : tensor<?x4xf32>", [wide, gaps], [spread],
+          types=["tensor<?x4xf32>", "tensor<?x2xf32>"], results=["tensor<?x4xf32>"])
     s.add("pad", "%v = arith.constant 5.0 : f32\n%0 = tensor.pad %a low[1, 0] high[0, 2] {\n^bb0(%i: index, %j: index):\n  "
           "tensor.yield %v : f32\n} : tensor<3x4xf32> to tensor<4x6xf32>\nreturn %0 : tensor<4x6xf32>", [x],
           [np.pad(x, ((1, 0), (0, 2)), constant_values=5)])

@@ -640,6 +640,13 @@ def complexes():
         s.add(f"scatter_{name}", make + f"%w = stablehlo.complex %c, %d : {updates}\n{rows_text}"
               f'%0 = "stablehlo.scatter"(%z, %rows, %w) {body} {numbers} : ({kind}, tensor<3x1xi32>, {updates}) -> '
               f"{kind}\n" + give("2x6"), split(z) + split(update), split(want), 1e-5)
+    key = lambda v: (v.real, v.imag)
+    clamped = [min(max(v, -1 + 0.5j, key=key), 1 - 0.5j, key=key) for v in z.astype(np.complex64).ravel()]
+    s.add("clamp", make + f"%l = stablehlo.constant dense<(-1.0, 0.5)> : {scalar}\n%h = stablehlo.constant dense<(1.0, -0.5)> : "
+          f"{scalar}\n%0 = stablehlo.clamp %l, %z, %h : ({scalar}, {kind}, {scalar}) -> {kind}\n" + give("2x6"), split(z),
+          split(np.reshape(clamped, z.shape)))
+    s.add("map", both + f'%0 = "stablehlo.map"(%z, %w) {product} {{dimensions = array<i64: 0, 1>}} : ({kind}, {kind}) -> {kind}\n' +
+          give("2x6"), split(z) + split(w), split(z * w))
     s.write("stablehlo")
 
 

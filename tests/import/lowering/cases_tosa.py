@@ -114,6 +114,16 @@ def layout():
     s.add("resize_i8", constant("s", sizes(4, 2, 6, 3)) + constant("s2", sizes(-1, 0)) + constant("s3", sizes(1, 0)) +
           call("resize", ["%a", "%s", "%s2", "%s3"], [type_of(pixels), "!tosa.shape<4>", "!tosa.shape<2>", "!tosa.shape<2>"],
                type_of(out), '{mode = "BILINEAR"}'), [pixels], [out])
+    s.add("tile_open", constant("s", sizes(2, 1, 3)) + call("tile", ["%a", "%s"], ["tensor<?x?x4xf32>", "!tosa.shape<3>"],
+                                                            "tensor<?x?x12xf32>"), [x], [np.tile(x, (2, 1, 3))], None,
+          ["tensor<?x?x4xf32>"], ["tensor<?x?x12xf32>"])
+    kind = "tensor<?x?x?x?xf32>"
+    for mode in ("NEAREST_NEIGHBOR", "BILINEAR"):  # (size - 1) * scale - offset + border, over scale, + 1
+        out = resize(image, (5, 7), (4, 2, 6, 3), (-1, 0), mode)
+        s.add(f"resize_open_{mode.lower()}", constant("s", sizes(4, 2, 6, 3)) + constant("s2", sizes(-1, 0)) +
+              constant("s3", sizes(-1, 0)) + call("resize", ["%a", "%s", "%s2", "%s3"], [kind, "!tosa.shape<4>", "!tosa.shape<2>",
+                                                                                         "!tosa.shape<2>"], kind, f'{{mode = "{mode}"}}'),
+              [image], [out], None, [kind], [kind])
     s.write("tosa")
 
 
@@ -211,6 +221,9 @@ def tensors():
     z = np.fft.rfft2(re)
     s.add("rfft2d", "%0, %1 = tosa.rfft2d %a : (tensor<2x4x6xf32>) -> (tensor<2x4x4xf32>, tensor<2x4x4xf32>)\n"
           "return %0, %1 : tensor<2x4x4xf32>, tensor<2x4x4xf32>", [re], [z.real.astype(np.float32), z.imag.astype(np.float32)])
+    s.add("rfft2d_open", "%0, %1 = tosa.rfft2d %a : (tensor<?x4x6xf32>) -> (tensor<?x4x4xf32>, tensor<?x4x4xf32>)\n"
+          "return %0, %1 : tensor<?x4x4xf32>, tensor<?x4x4xf32>", [re], [z.real.astype(np.float32), z.imag.astype(np.float32)],
+          None, ["tensor<?x4x6xf32>"], ["tensor<?x4x4xf32>"] * 2)
     s.write("tosa")
 
 
