@@ -130,7 +130,16 @@ static bool is_operand(const ir_value_t* x, scalar_fn_t fn, uint32_t i, const ir
   return x->def && graph_scalar_fn(x->def) == (int)fn && represent(ir_operand(x->def, i)) == y;
 }
 
-// min(x, y) and the like of what is x or y already, or whose difference was taken: (x + y) - x, x - (x - y).
+// Whether x is y and what is not negative.
+static bool is_at_least(const ir_value_t* x, const ir_value_t* y) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (is_operand(x, SCALAR_add, i, y) && graph_size_is_natural(represent(ir_operand(x->def, 1 - i)))) return true;
+  }
+  return false;
+}
+
+// min(x, y) and the like of what is x or y already, or is x + y, or whose difference was taken: (x + y) - x,
+// x - (x - y).
 static ir_value_t* simplify_pair(scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
   if (fn == SCALAR_sub && is_operand(x, SCALAR_add, 0, y)) return represent(ir_operand(x->def, 1));
   if (fn == SCALAR_sub && is_operand(x, SCALAR_add, 1, y)) return represent(ir_operand(x->def, 0));
@@ -138,6 +147,10 @@ static ir_value_t* simplify_pair(scalar_fn_t fn, ir_value_t* x, ir_value_t* y) {
   for (uint32_t i = 0; (fn == SCALAR_min || fn == SCALAR_max) && i < 2; ++i) {
     if (is_operand(x, fn, i, y)) return x;
     if (is_operand(y, fn, i, x)) return y;
+  }
+  if (fn == SCALAR_min || fn == SCALAR_max) {
+    if (is_at_least(x, y)) return fn == SCALAR_min ? y : x;
+    if (is_at_least(y, x)) return fn == SCALAR_min ? x : y;
   }
   return NULL;
 }

@@ -171,6 +171,23 @@ func.func @table(%x: tensor<?xf32>, %y: tensor<?xf32>, %t: tensor<512xf32>) -> t
   return %0 : tensor<?xf32>
 }
 
+// The last of what was put together begins where the rest ends.
+// CHECK-LABEL: @tail
+// CHECK: %[[N:.+]] = "graph.dim"(%arg0)
+// CHECK: %[[M:.+]] = "graph.dim"(%arg1)
+// CHECK-NOT: "graph.min"
+// CHECK-NOT: "graph.sub"
+// CHECK: "graph.dynamic_slice"(%{{.+}}, %[[N]], %[[M]])
+func.func @tail(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %both = "graph.concat"(%x, %y) <{axis = 0 : i64}> : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %all = "graph.dim"(%both) <{index = 0 : i64}> : (tensor<?xf32>) -> index
+  %n = "graph.dim"(%x) <{index = 0 : i64}> : (tensor<?xf32>) -> index
+  %at = "graph.min"(%n, %all) : (index, index) -> index
+  %length = "graph.sub"(%all, %at) : (index, index) -> index
+  %0 = "graph.dynamic_slice"(%both, %at, %length) : (tensor<?xf32>, index, index) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
 // Loops in loops: what the innermost makes longer is carried by all of them.
 // CHECK-LABEL: @nest
 // CHECK: "graph.while"({{.*}}) <{sizes = array<i64: 1>}>

@@ -295,6 +295,12 @@ bool onnx_lower_expand(onnx_node_t* n) {
       return onnx_error(n, "size %lld does not broadcast to %lld", (long long)a.size, (long long)b.size);
     }
     dims[i] = onnx_dim_common(n, b, a);
+    if (!onnx_dim_known(a) && onnx_dim_meets(a, b)) {
+      onnx_dim_t same = onnx_dim_test(n, SCALAR_eq, a, b);
+      if (!onnx_require(n, same, "a size does not broadcast")) return false;
+      dims[i] = a;
+      continue;
+    }
     onnx_dim_t ones = onnx_dim_test(n, SCALAR_eq, b, onnx_dim_of(1));
     onnx_dim_t one_fits = onnx_flag_or(n, ones, onnx_dim_test(n, SCALAR_eq, b, dims[i]));
     bool is_checked = onnx_dim_known(b) || !onnx_dim_known(dims[i]);

@@ -459,6 +459,19 @@ p = Softmax masked axis=-1
 y0 = MatMul p x1
 """, f32("b", 2, "s", 4), f32("b", 2, "s", 4), weights(1, 1, 8, 8), sizes=[
     {"b": 1, "s": 3}, {"b": 2, "s": 8}, {"b": 1, "s": 9, "stops": "must be"}])
+exported("mask-table-expand", """
+shape = Shape x0
+n = Gather shape [2]
+b = Gather shape [0]
+part = Slice x1 [0] n [3]
+rows = Slice part [0] n [2]
+to = Concat b [1] n n axis=0
+wide = Expand rows to
+t = Transpose x0 perm=[0,1,3,2]
+scores = MatMul x0 t
+y0 = Add scores wide
+""", f32("b", 2, "s", 4), weights(1, 1, 8, 8), sizes=[
+    {"b": 1, "s": 3}, {"b": 2, "s": 8}, {"b": 1, "s": 9, "stops": "'onnx.Expand'"}])
 exported("squeeze-open", """
 v = Squeeze x0
 w = Relu v
