@@ -14,6 +14,8 @@ typedef struct told_t {
   uint64_t first_tick, last_tick;  // of dispatches
   uint64_t begin_tick, end_tick;   // of operations on the device
   iree_hal_profile_clock_t clock;
+  uint32_t samples;
+  uint64_t sums[16];  // of the samples' values
 } told_t;
 
 static void widen(uint64_t* begin, uint64_t* end, uint64_t start_tick, uint64_t end_tick) {
@@ -81,6 +83,16 @@ static void tell_record(told_t* told, iree_string_view_t content_type, iree_cons
     TAKE(iree_hal_profile_memory_event_t, event);
     assert_true(event.type < IREE_ARRAYSIZE(told->memory));
     ++told->memory[event.type];
+  } else if (IS(COUNTER_SAMPLES)) {
+    TAKE(iree_hal_profile_counter_sample_record_t, sample);
+    assert_int_equal(trailing.data_length, sample.sample_value_count * sizeof(uint64_t));
+    assert_true(told->samples < IREE_ARRAYSIZE(told->sums));
+    for (uint32_t i = 0; i < sample.sample_value_count; ++i) {
+      uint64_t value;
+      memcpy(&value, trailing.data + i * sizeof(value), sizeof(value));
+      told->sums[told->samples] += value;
+    }
+    ++told->samples;
   } else {
     *payload = iree_const_byte_span_empty();
   }
@@ -100,11 +112,15 @@ static iree_status_t tell(void* user_data, const iree_hal_profile_chunk_metadata
   return iree_ok_status();
 }
 
-static iree_status_t begin(told_t* told, iree_hal_device_profiling_data_families_t families, const char* pattern) {
+static iree_status_t begin_counting(told_t* told, iree_hal_device_profiling_data_families_t families,
+                                    const char* pattern, const char* counter) {
   memset(told, 0, sizeof(*told));
   iree_hal_profile_sink_callbacks_t callbacks = {
       .user_data = told, .begin_session = tell_begin, .write = tell, .end_session = tell_end};
   iree_hal_device_profiling_options_t options = {.data_families = families};
+  iree_string_view_t name = iree_make_cstring_view(counter);
+  iree_hal_profile_counter_set_selection_t set = {.counter_name_count = 1, .counter_names = &name};
+  if (counter) options.counter_set_count = 1, options.counter_sets = &set;
   if (pattern) {
     options.capture_filter.flags = IREE_HAL_PROFILE_CAPTURE_FILTER_FLAG_EXECUTABLE_FUNCTION_PATTERN;
     options.capture_filter.executable_function_pattern = iree_make_cstring_view(pattern);
@@ -113,6 +129,10 @@ static iree_status_t begin(told_t* told, iree_hal_device_profiling_data_families
   iree_status_t status = iree_hal_device_profiling_begin(cts.device, &options);
   iree_hal_profile_sink_release(options.sink);
   return status;
+}
+
+static iree_status_t begin(told_t* told, iree_hal_device_profiling_data_families_t families, const char* pattern) {
+  return begin_counting(told, families, pattern, NULL);
 }
 
 // What the device tells: nothing, or queues, memory and metadata, and times of one or two kinds.
@@ -281,6 +301,54 @@ static void queue_operations(void** state) {
   iree_hal_semaphore_release(semaphore);
 }
 
+// Of devices that count: waves of each dispatch, and of all of them from one flush to the next. A count in memory is
+// one, too, and what makes it a grid is no part of the dispatch.
+static void counters(void** state) {
+  SKIP_UNLESS_PROFILED();
+  told_t told;
+  iree_status_code_t code =
+      iree_status_consume_code(begin_counting(&told, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES, NULL, "SQ_WAVES"));
+  if (code == IREE_STATUS_UNIMPLEMENTED || code == IREE_STATUS_UNAVAILABLE) skip();
+  assert_int_equal(code, IREE_STATUS_OK);
+  iree_hal_buffer_t *count = cts_buffer(16, 0), *out = cts_buffer(4, 0);
+  const uint32_t constants[] = {7, 5, 3};
+  const iree_hal_buffer_ref_t count_ref = cts_ref(count, 4, 12), out_ref = cts_ref(out, 0, 4);
+  iree_hal_dispatch_config_t config = {.workgroup_count_ref = count_ref};
+  iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
+  CHECK_OK(cts_dispatch(commands, CTS_STORE_COUNT, 1, 3, constants, 1, &count_ref));
+  cts_barrier(commands);
+  CHECK_OK(iree_hal_command_buffer_dispatch(commands, cts.executable,
+                                            iree_hal_executable_function_from_index(CTS_ACCUMULATE), config,
+                                            iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &out_ref},
+                                            IREE_HAL_DISPATCH_FLAG_DYNAMIC_INDIRECT_PARAMETERS));
+  cts_barrier(commands);
+  CHECK_OK(cts_dispatch(commands, CTS_ACCUMULATE, 9, 0, NULL, 1, &out_ref));
+  cts_end(commands);
+  for (int i = 0; i < 2; ++i) CHECK_OK(cts_execute(commands, 0, NULL));
+  CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  assert_int_equal(cts_word(out, 0), 2 * (7 * 5 * 3 + 9));
+  assert_int_equal(told.dispatches, 6);
+  assert_int_equal(told.samples, 6);
+  const uint64_t waves[] = {1, 7 * 5 * 3, 9};
+  for (int i = 0; i < 6; ++i) assert_int_equal(told.sums[i], waves[i % 3]);
+  CHECK_OK(begin_counting(&told, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES, NULL, "SQ_WAVES"));
+  CHECK_OK(cts_execute(commands, 0, NULL));
+  CHECK_OK(iree_hal_device_profiling_flush(cts.device));
+  CHECK_OK(cts_execute(commands, 0, NULL));
+  CHECK_OK(cts_execute(commands, 0, NULL));
+  CHECK_OK(iree_hal_device_profiling_end(cts.device));
+  // Of each physical device one at each flush.
+  uint32_t each = told.samples / 2;
+  uint64_t first = 0, second = 0;
+  for (uint32_t i = 0; i < each; ++i) first += told.sums[i], second += told.sums[each + i];
+  assert_int_equal(told.samples, 2 * each);
+  assert_true(first >= waves[0] + waves[1] + waves[2]);
+  assert_int_equal(second, 2 * first);
+  iree_hal_command_buffer_release(commands);
+  iree_hal_buffer_release(count);
+  iree_hal_buffer_release(out);
+}
+
 static void refusals(void** state) {
   told_t told, other;
   CHECK_CODE(UNIMPLEMENTED, begin(&told, IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS, NULL));
@@ -299,4 +367,5 @@ static void refusals(void** state) {
 }
 
 CTS_RECORDING_SUITE(profile, cmocka_unit_test(command_buffers), cmocka_unit_test(device_times),
-                    cmocka_unit_test(filters), cmocka_unit_test(queue_operations), cmocka_unit_test(refusals));
+                    cmocka_unit_test(filters), cmocka_unit_test(queue_operations), cmocka_unit_test(counters),
+                    cmocka_unit_test(refusals));

@@ -156,15 +156,15 @@ void hal_profile_set_ticks(hal_profile_operation_t* op, uint64_t start, uint64_t
   op->ticks[1] = end;
 }
 
-bool hal_profile_is_timed(const hal_profile_operation_t* op) { return op && op->is_timed; }
+bool hal_profile_is_timed_watched(const hal_profile_operation_t* op) { return op->is_timed; }
 
 uint64_t hal_profile_timer(const hal_profile_operation_t* op, uint32_t command) { return op->spans[command].timer; }
 
-uint64_t hal_profile_sample(const hal_profile_operation_t* op, uint32_t command) {
-  return op ? op->spans[command].sample : 0;
+uint64_t hal_profile_sample_watched(const hal_profile_operation_t* op, uint32_t command) {
+  return op->spans[command].sample;
 }
 
-uint64_t hal_profile_operation_timer(const hal_profile_operation_t* op) { return op ? op->timer : 0; }
+uint64_t hal_profile_operation_timer_watched(const hal_profile_operation_t* op) { return op->timer; }
 
 void hal_profile_drop_operation(hal_profile_operation_t* op) {
   if (!op) return;

@@ -136,12 +136,21 @@ void hal_profile_end_operation(hal_profile_operation_t* operation, iree_status_t
 // It was not submitted after all.
 void hal_profile_drop_operation(hal_profile_operation_t* operation);
 // Whether the device is to take times of its dispatches; and what takes those of a command, or 0.
-bool hal_profile_is_timed(const hal_profile_operation_t* operation);
+bool hal_profile_is_timed_watched(const hal_profile_operation_t* operation);
+static inline bool hal_profile_is_timed(const hal_profile_operation_t* operation) {
+  return operation && hal_profile_is_timed_watched(operation);
+}
 uint64_t hal_profile_timer(const hal_profile_operation_t* operation, uint32_t command);
 // What samples the counters of a command, or 0.
-uint64_t hal_profile_sample(const hal_profile_operation_t* operation, uint32_t command);
+uint64_t hal_profile_sample_watched(const hal_profile_operation_t* operation, uint32_t command);
+static inline uint64_t hal_profile_sample(const hal_profile_operation_t* operation, uint32_t command) {
+  return operation ? hal_profile_sample_watched(operation, command) : 0;
+}
 // What takes those of the whole operation, or 0.
-uint64_t hal_profile_operation_timer(const hal_profile_operation_t* operation);
+uint64_t hal_profile_operation_timer_watched(const hal_profile_operation_t* operation);
+static inline uint64_t hal_profile_operation_timer(const hal_profile_operation_t* operation) {
+  return operation ? hal_profile_operation_timer_watched(operation) : 0;
+}
 
 // What happened to memory.
 typedef struct hal_profile_memory_t {
