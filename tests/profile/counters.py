@@ -101,6 +101,8 @@ def check_report(runner, target):
 
 
 def check_refusals(runner, target):
+    runner.profile = runner.folder / "refused.ireeprof"
+
     def refused(what, pattern, result):
         expect(f"refused: {what}", result.returncode == 1 and re.search(pattern, result.stderr, re.DOTALL), result.stderr)
     refused("an unknown counter", "UNIMPLEMENTED; unsupported AMDGPU counter 'SQ_BOGUS'; those known are SQ_WAVES, SQ_",
