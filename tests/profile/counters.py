@@ -40,12 +40,12 @@ class Runner:
         return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
                               cwd=self.folder, env={**os.environ, **environment})
 
-    def run(self, target, mode, counters, *flags):
+    def run(self, target, mode, counters, *flags, **environment):
         return self.call(self.tools / "iree-softgpu", f"--target={target}", "--", self.tools / "iree-run-module",
                          f"--module={target}.vmfb", "--device=amdgpu", "--function=main", f"--input={SIZE}xf32=1",
                          f"--input={SIZE}xf32=2", f"--device_profiling_mode={mode}",
                          f"--device_profiling_output={self.profile}",
-                         *[f"--device_profiling_counter={name}" for name in counters], *flags)
+                         *[f"--device_profiling_counter={name}" for name in counters], *flags, **environment)
 
     def rows(self):
         result = self.call(self.tools / "iree-profile", "counter", "--format=jsonl", "--counter_samples", self.profile)
@@ -87,6 +87,13 @@ def check_ranges(runner, target):
     expect("ranges: one at the end", len(samples) == 2 and {row["scope"] for row in samples} == {"device_time_range"}, samples)
     expect("ranges: values", [row["value"] for row in samples] == [4 * SIZE, SIZE // 32], samples)
     expect("ranges: times", 0 < samples[0]["start_tick"] < samples[0]["end_tick"], samples)
+
+
+def check_lost(runner, target):
+    """A GPU that hangs does not keep its counters' readers waiting."""
+    for mode in ("counters", "counter-ranges"):
+        result = runner.run(target, mode, ["SQ_WAVES"], IREE_SOFTGPU_EVENT="hang:0:0")
+        expect(f"{mode} of a GPU that hangs", result.returncode == 1 and "ABORTED" in result.stderr, result.stderr)
 
 
 def check_report(runner, target):
@@ -133,6 +140,7 @@ def main():
     for target, lanes in (("gfx1100", 32), ("gfx90a", 64), ("gfx1201", 32)):
         check_target(runner, target, lanes)
     check_ranges(runner, "gfx1100")
+    check_lost(runner, "gfx1100")
     check_report(runner, "gfx1100")
     check_refusals(runner, "gfx1100")
     print(f"{passed} passed, {failed} failed")

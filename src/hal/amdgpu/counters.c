@@ -36,7 +36,8 @@ typedef struct counter_gpu_t {
 
 struct counting_t {
   iree_allocator_t host_allocator;
-  system_t* system;  // retained
+  const logical_device_t* device;  // which lives longer
+  system_t* system;                // retained
   libaqlprofile_t library;
   uint32_t counter_count;
   uint32_t value_count;  // of all counters
@@ -183,6 +184,17 @@ static void note_error(hsa_status_t status, hsa_queue_t* source, void* data) {
   iree_atomic_store(&((counter_range_t*)data)->has_lost, 1u, iree_memory_order_release);
 }
 
+// Whether the GPU is lost: a queue of its own says so, or those of the driver, where nobody tells this one.
+static bool is_lost(counter_gpu_t* gpu) {
+  const logical_device_t* device = gpu->counting->device;
+  uint32_t count = device->gpu.domain.queue_count, first = (uint32_t)(gpu - gpu->counting->gpus) * count;
+  if (iree_atomic_load(&gpu->range.has_lost, iree_memory_order_acquire)) return true;
+  for (uint32_t i = first; i < first + count; ++i) {
+    if (iree_atomic_load(&device->gpu.queues[i]->error, iree_memory_order_acquire)) return true;
+  }
+  return false;
+}
+
 static iree_status_t run_packet(counter_gpu_t* gpu, const hsa_amd_pm4_ib_packet_t* packet) {
   const libhsa_t* hsa = gpu->counting->system->hsa;
   counter_range_t* range = &gpu->range;
@@ -202,7 +214,7 @@ static iree_status_t run_packet(counter_gpu_t* gpu, const hsa_amd_pm4_ib_packet_
   ++range->packet;
   while (hsa->hsa_signal_wait_scacquire(range->ended, HSA_SIGNAL_CONDITION_LT, 1, AWAIT_TICKS,
                                         HSA_WAIT_STATE_BLOCKED) >= 1) {
-    if (iree_atomic_load(&range->has_lost, iree_memory_order_acquire)) {
+    if (is_lost(gpu)) {
       return iree_make_status(IREE_STATUS_ABORTED, "the queue that reads the counters of GPU %s is lost",
                               gpu->gpu->name);
     }
@@ -392,6 +404,7 @@ static iree_status_t begin_counting(hal_queued_device_t* base, const iree_hal_de
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(base->host_allocator, sizeof(*counting), count,
                                                           sizeof(counting->gpus[0]), (void**)&counting));
   counting->host_allocator = base->host_allocator;
+  counting->device = device;
   counting->system = device->system;
   system_retain(counting->system);
   counting->gpu_count = count;
