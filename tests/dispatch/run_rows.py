@@ -99,7 +99,8 @@ class Rows(Subject):
         names, axes = ("n",) if self.is_open else (), range(1, len(shape))
         x = g.input(random, shape, self.kind, names)
         if self.second:
-            x = g.binary("Add", x, g.input(random, shape, self.kind, names))
+            name, total = g.binary("Add", x, g.input(random, shape, self.kind, names))
+            x = name, stored(total, self.kind)[1]
             g.output(x, self.kind, names)
         x = g.cast(x, "f32")
         if self.what == "sum":
