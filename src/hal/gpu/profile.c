@@ -21,6 +21,7 @@ static void describe(const void* commands, uint32_t index, hal_profile_command_t
       [HAL_COMMAND_UPDATE] = IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_UPDATE,
   };
   const gpu_command_t* command = &((const gpu_command_t*)commands)[index];
+  IREE_ASSERT(command->kind < IREE_ARRAYSIZE(types));
   *out_command = (hal_profile_command_t){.type = types[command->kind], .waits = command->waits};
   if (command->kind != HAL_COMMAND_DISPATCH) {
     out_command->length = command->target.length == IREE_HAL_WHOLE_BUFFER ? 0 : command->target.length;

@@ -271,6 +271,40 @@ static void test_lost_in_streams(void** state) {
   close_world(&world);
 }
 
+static iree_status_t count_chunk(void* user_data, const iree_hal_profile_chunk_metadata_t* metadata,
+                                 iree_host_size_t iovec_count, const iree_const_byte_span_t* iovecs) {
+  ++*(int*)user_data;
+  return iree_ok_status();
+}
+
+static iree_status_t begin_session(void* user_data, const iree_hal_profile_chunk_metadata_t* metadata) {
+  return iree_ok_status();
+}
+
+static iree_status_t end_session(void* user_data, const iree_hal_profile_chunk_metadata_t* metadata,
+                                 iree_status_code_t session_status_code) {
+  return iree_ok_status();
+}
+
+// A profile tells of the operations that batches are, and has nothing to say of commands in them.
+static void test_profiled(void** state) {
+  world_t world = open_world();
+  int chunks = 0;
+  const iree_hal_profile_sink_callbacks_t callbacks = {
+      .user_data = &chunks, .begin_session = begin_session, .write = count_chunk, .end_session = end_session};
+  iree_hal_device_profiling_options_t options = {.data_families = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS |
+                                                                  IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
+                                                                  IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS};
+  CHECK_OK(iree_hal_profile_sink_create(callbacks, iree_allocator_system(), &options.sink));
+  CHECK_OK(iree_hal_device_profiling_begin(test.devices[0], &options));
+  put_inputs(&world, &words);
+  run(&world, OP(ALL_REDUCE, SUM, UINT_32), NULL, ELEMENTS);
+  CHECK_OK(iree_hal_device_profiling_end(test.devices[0]));
+  assert_true(chunks > 0);
+  iree_hal_profile_sink_release(options.sink);
+  close_world(&world);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Groups
 //===----------------------------------------------------------------------------------------------------------------===
@@ -609,19 +643,13 @@ int main(void) {
   IREE_CHECK_OK(iree_hal_register_all_available_drivers(iree_hal_driver_registry_default()));
   const struct CMUnitTest missing[] = {cmocka_unit_test(test_missing)};
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reductions),
-      cmocka_unit_test(test_partial_reductions),
-      cmocka_unit_test(test_movements),
-      cmocka_unit_test(test_sends),
-      cmocka_unit_test(test_order),
-      cmocka_unit_test(test_streams),
-      cmocka_unit_test(test_lost_in_streams),
-      cmocka_unit_test(test_splits),
-      cmocka_unit_test(test_ids),
-      cmocka_unit_test(test_lost_rank),
-      cmocka_unit_test(test_mismatch),
-      cmocka_unit_test(test_shared_gpu),
-      cmocka_unit_test(test_entry_points),
+      cmocka_unit_test(test_reductions),      cmocka_unit_test(test_partial_reductions),
+      cmocka_unit_test(test_movements),       cmocka_unit_test(test_sends),
+      cmocka_unit_test(test_order),           cmocka_unit_test(test_streams),
+      cmocka_unit_test(test_lost_in_streams), cmocka_unit_test(test_profiled),
+      cmocka_unit_test(test_splits),          cmocka_unit_test(test_ids),
+      cmocka_unit_test(test_lost_rank),       cmocka_unit_test(test_mismatch),
+      cmocka_unit_test(test_shared_gpu),      cmocka_unit_test(test_entry_points),
       cmocka_unit_test(test_alone),
   };
   int failures = cmocka_run_group_tests(missing, NULL, NULL);
