@@ -34,14 +34,16 @@ const device_mma_t* layout_tiles_instruction(const device_info_t* device, const 
 }
 
 bool layout_tiles_wants(const device_info_t* device, const layout_tiles_t* shape) {
-  // Three terms of numbers are read as 1.5 times the bytes, which few rows do not make up for.
-  enum { FEW_ROWS = 16, FEW_EXACT_ROWS = 96, LEAST_COLUMNS = 32, LEAST_DEPTH = 48, MOST_DEPTH = 16384 };
+  // Three terms of numbers are read as 1.5 times the bytes, which few rows do not make up for; of bytes vectors take as
+  // many columns of one to three rows sooner.
+  enum { LEAST_BYTE_ROWS = 4, LEAST_EXACT_ROWS = 96, LEAST_COLUMNS = 32, LEAST_DEPTH = 48, MOST_DEPTH = 16384 };
   const ir_type_t* type = shape->weights->type;
   if (!layout_tiles_instruction(device, shape->op)) return false;
   if (type->dims[0] < LEAST_DEPTH || type->dims[0] > MOST_DEPTH || type->dims[1] < LEAST_COLUMNS) return false;
-  bool exact = is_f32(type->element);
-  if (shape->rows == IR_DYNAMIC ? exact : shape->rows < (exact ? FEW_EXACT_ROWS : FEW_ROWS)) return false;
-  return ir_type_is_int(type->element) || constant_is_moderate(shape->weights);
+  bool exact = is_f32(type->element), bytes = ir_type_is_int(type->element);
+  int64_t least = exact ? LEAST_EXACT_ROWS : bytes ? LEAST_BYTE_ROWS : 1;
+  if (shape->rows == IR_DYNAMIC ? exact : shape->rows < least) return false;
+  return bytes || constant_is_moderate(shape->weights);
 }
 
 const ir_attr_t* layout_tiles_pack(ir_context_t* ctx, const layout_tiles_t* shape) {

@@ -1,10 +1,8 @@
 // The left operand's rows as tiles take them: [row][term][depth] in workgroup memory. A convolution's rows are pixels,
 // and their depth the taps that they read, each with all of its channels. See tiles.h.
-#include <assert.h>
 #include <string.h>
 
 #include "kernels/tiles.h"
-#include "passes/constant_move.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Rows
