@@ -92,6 +92,26 @@ func.func @any_rank(%s: tensor<?xindex>) -> index {
   %0 = shape.num_elements %s : tensor<?xindex> -> index
   return %0 : index
 }
+// CHECK: error: 'complex.bitcast' op {{.*}}: complex.re and complex.im, and arith.bitcast of each, are
+func.func @bitcast(%x: complex<f32>) -> i64 {
+  %0 = complex.bitcast %x : complex<f32> to i64
+  return %0 : i64
+}
+// CHECK: error: 'linalg.fill_rng_2d' op {{.*}}: numbers made of linalg.index in a linalg.generic, and stablehlo.rng_bit_generator, are
+func.func @fill_rng(%low: f64, %high: f64, %seed: i32, %x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = linalg.fill_rng_2d ins(%low, %high, %seed : f64, f64, i32) outs(%x : tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+// CHECK: error: 'linalg.scaled_contract' op {{.*}}: linalg.generic, which multiplies by the scales in its body, is
+func.func @scaled(%x: tensor<2x3xf32>, %y: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %0 = linalg.scaled_contract ins(%x, %x : tensor<2x3xf32>, tensor<2x3xf32>) outs(%y : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %0 : tensor<2x2xf32>
+}
+// CHECK: error: 'tosa.custom' op {{.*}}: ops that TOSA defines are; func.call of another module's function runs what a host has
+func.func @custom(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "tosa.custom"(%x) {domain_name = "d", implementation_attrs = "", operator_name = "o"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
 // CHECK: error: 'flow.dispatch.workgroup.id' op {{.*}}: the body of a dispatch is for whole tensors; which workgroup it is in is not known
 func.func @flow_id() -> index {
   %0 = flow.dispatch.workgroup.id[0] : index

@@ -1,6 +1,8 @@
 // Ops of arith and math that are more than a row of scalar.def, and the tables of both dialects.
 #include "dialects/arith.h"
 
+#include <math.h>
+
 #include "dialects/math.h"
 #include "import/linalg/ops.h"
 
@@ -159,6 +161,20 @@ static ir_value_t* compare_floats(lower_op_t* n, int64_t predicate, ir_value_t* 
     default:
       return NULL;
   }
+}
+
+// What is smaller than the least normal number is a zero of its sign.
+static bool arith_lower_flush_denormals(lower_op_t* n) {
+  ir_value_t* x = n->in[0];
+  const ir_type_t* element = ir_type_scalar(x->type);
+  static const int least[] = {[IR_F16] = -14, [IR_BF16] = -126, [IR_F32] = -126, [IR_F64] = -1022};
+  bool known = ir_type_is_float(element) && (uint32_t)element->float_kind < sizeof(least) / sizeof(least[0]) &&
+               least[element->float_kind];
+  if (!known) return lower_unsupported(n, "f16, bf16, f32 and f64 are");
+  ir_value_t* zero = lower_binary(n, SCALAR_copysign, lower_number_like(n, x, 0), x);
+  ir_value_t* size = graph_unary(n->b, SCALAR_abs, x);
+  ir_value_t* small = lower_with_number(n, SCALAR_lt, size, ldexp(1, least[element->float_kind]));
+  return lower_return(n, graph_select(n->b, small, zero, x));
 }
 
 static bool arith_lower_cmpf(lower_op_t* n) {

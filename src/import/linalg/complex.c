@@ -37,7 +37,9 @@ static bool lower_neq(lower_op_t* n) { return compare(n, SCALAR_ne, SCALAR_or); 
 #define FUNCTION(ENUM, fn) \
   AT(ENUM) = {stablehlo_lower_elementwise, SCALAR_##fn, SCALAR_##fn, SCALAR_##fn, LOWER_ANY_VALUE, NULL}
 #define HANDLER(ENUM, handler) AT(ENUM) = {.fn = handler, .flags = LOWER_ANY_VALUE}
+#define REFUSED(ENUM, sentence) AT(ENUM) = {.fn = lower_refused, .flags = LOWER_ANY_VALUE, .text = sentence}
 static const lower_row_t rows[] = {
+    REFUSED(BITCAST, "complex.re and complex.im, and arith.bitcast of each, are"),
     HANDLER(CONSTANT, lower_complex_constant),
     HANDLER(CREATE, stablehlo_lower_complex),
     HANDLER(RE, stablehlo_lower_real),

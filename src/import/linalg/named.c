@@ -49,16 +49,22 @@ static bool roles_from_maps(lower_op_t* n, texts_t* t) {
     const loop_map_t* map = &l.maps[k];
     for (uint32_t i = 0; i < map->count; ++i) {
       if (!map->is_projected || map->terms[i].loop[0] < 0) return lower_unsupported(n, "maps to single loops are");
-      t->part[k][i] = (char)('a' + map->terms[i].loop[0]);
     }
-    t->part[k][map->count] = 0;
+    roles_from_map(map, t->part[k]);
   }
   return true;
 }
 
 static bool contract(lower_op_t* n, texts_t* t) {
   contract_roles_t roles = {t->part[0], t->part[1], t->part[2], is_unsigned_cast(n), is_unsigned_cast(n)};
-  return lower_return(n, roles_contract(n, n->in[0], n->in[1], n->in[2], &roles));
+  lower_value_t x = n->values[0], y = n->values[1], init = n->values[2];
+  if (!x.im && !y.im && !init.im) return lower_return(n, roles_contract(n, x.v, y.v, init.v, &roles));
+  if (!x.im || !y.im || !init.im) return lower_unsupported(n, "operands of one type are");
+  ir_value_t *re = roles_contract(n, x.v, y.v, init.v, &roles), *im = roles_contract(n, x.v, y.im, init.im, &roles);
+  if (!re || !im) return false;
+  n->out[0].v = roles_contract(n, graph_unary(n->b, SCALAR_neg, x.im), y.im, re, &roles);
+  n->out[0].im = roles_contract(n, x.im, y.v, im, &roles);
+  return true;
 }
 
 bool linalg_lower_contract(lower_op_t* n) {
@@ -342,7 +348,8 @@ bool linalg_lower_softmax(lower_op_t* n) {
 }
 
 #define AT(ENUM) [LINALG_##ENUM - IR_CODE(IR_DIALECT_LINALG, 0)]
-#define MATMUL(ENUM, lhs, rhs, y) AT(ENUM) = {.fn = linalg_lower_matmul, .text = lhs "," rhs "," y},
+#define MATMUL(ENUM, lhs, rhs, y) \
+  AT(ENUM) = {.fn = linalg_lower_matmul, .flags = LOWER_COMPLEX, .text = lhs "," rhs "," y},
 #define MATMUL_Q(ENUM, lhs, rhs, y) AT(ENUM) = {.fn = linalg_lower_matmul_quantized, .text = lhs "," rhs "," y},
 #define CONV(ENUM, x, w, y) AT(ENUM) = {.fn = linalg_lower_conv, .text = x "," w "," y},
 #define CONV_Q(ENUM, x, w, y) AT(ENUM) = {.fn = linalg_lower_conv_quantized, .text = x "," w "," y},
@@ -351,6 +358,7 @@ bool linalg_lower_softmax(lower_op_t* n) {
 #define OP(ENUM, handler) AT(ENUM) = {.fn = linalg_lower_##handler},
 #define PARTS(ENUM, handler) AT(ENUM) = {.fn = linalg_lower_##handler, .flags = LOWER_BY_PARTS},
 #define COMPLEX(ENUM, handler) AT(ENUM) = {.fn = linalg_lower_##handler, .flags = LOWER_COMPLEX},
+#define REFUSED(ENUM, sentence) AT(ENUM) = {.fn = lower_refused, .flags = LOWER_ANY_VALUE, .text = sentence},
 static const lower_row_t rows[] = {
 #include "import/linalg/named.def"
 };

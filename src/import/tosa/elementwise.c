@@ -251,6 +251,7 @@ bool tosa_lower_reduce(lower_op_t* n) {
   AT(ENUM) = {tosa_lower_elementwise, SCALAR_##fn, SCALAR_##unsigned_fn, SCALAR_##unsigned_fn, 0, NULL},
 #define REDUCE(ENUM, kind) AT(ENUM) = {.fn = tosa_lower_reduce, .text = kind},
 #define OP(ENUM, handler) AT(ENUM) = {.fn = tosa_lower_##handler},
+#define REFUSED(ENUM, sentence) AT(ENUM) = {.fn = lower_refused, .flags = LOWER_ANY_VALUE, .text = sentence},
 static const lower_row_t rows[] = {
 #include "import/tosa/ops.def"
 };

@@ -8,11 +8,13 @@
 #define BINARY(ENUM, fn, unsigned_fn)
 #define REDUCE(ENUM, kind)
 #define OP(ENUM, handler) bool tosa_lower_##handler(lower_op_t* n);
+#define REFUSED(ENUM, sentence)
 #include "import/tosa/ops.def"
 #undef UNARY
 #undef BINARY
 #undef REDUCE
 #undef OP
+#undef REFUSED
 bool tosa_lower_elementwise(lower_op_t* n);
 bool tosa_lower_reduce(lower_op_t* n);
 

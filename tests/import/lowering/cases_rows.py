@@ -84,7 +84,15 @@ return %0, %4 : tensor<3xi8>, tensor<1xi32>""", [np.array([1, 255, 100], np.uint
     s.add("conversion_cast", """%0 = builtin.unrealized_conversion_cast %a : tensor<3xui8> to tensor<3xi8>
 %1 = arith.extui %0 : tensor<3xi8> to tensor<3xi32>
 return %1 : tensor<3xi32>""", [np.array([1, 255, 100], np.uint8)], [np.array([1, 255, 100], np.int32)])
+    denormals(s)
     s.write("rows")
+
+
+def denormals(s):
+    x = np.array([1e-39, -1e-39, 0, 1.5, -2e-38, np.inf], np.float32)
+    s.add("flush_denormals", f"%0 = arith.flush_denormals %a : {type_of(x)}\n%1 = arith.constant dense<1.0> : {type_of(x)}\n"
+          f"%2 = math.copysign %1, %0 : {type_of(x)}\nreturn %0, %2 : {type_of(x)}, {type_of(x)}", [x],
+          [np.where(np.abs(x) < 2.0**-126, np.copysign(np.float32(0), x), x), np.copysign(np.float32(1), x)])
 
 
 def mathematics():
@@ -464,6 +472,24 @@ def complex_reductions(s, kind):
   {text}  linalg.yield %1 : {kind}
 }} -> tensor<3x{kind}>
 {parts.format(3)}return %r, %i : tensor<3xf32>, tensor<3xf32>""", [m, n], [wanted.real.astype(np.float32), wanted.imag.astype(np.float32)])
+    pair, square = f"tensor<3x4x{kind}>", f"tensor<3x3x{kind}>"
+    starts = f"""{both}%e = tensor.empty() : {square}
+%s = linalg.fill ins(%c : {kind}) outs(%e : {square}) -> {square}
+"""
+    for name, text, wanted in [
+            ("matmul", f"%0 = linalg.matmul_transpose_b ins(%z, %z : {pair}, {pair}) outs(%s : {square}) -> {square}\n", z @ z.T),
+            ("contract", "%0 = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, "
+             f"affine_map<(m, n, k) -> (n, m)>] ins(%z, %z : {pair}, {pair}) outs(%s : {square}) -> {square}\n", z @ z.T)]:
+        s.add(name, starts + text + parts.format("3x3") + "return %r, %i : tensor<3x3xf32>, tensor<3x3xf32>", [m, n],
+              [wanted.real + 1, wanted.imag + np.float32(0.5)], 1e-5)
+    s.add("reduce", f"""{both}%e = tensor.empty() : tensor<4x{kind}>
+%s = linalg.fill ins(%c : {kind}) outs(%e : tensor<4x{kind}>) -> tensor<4x{kind}>
+%0 = linalg.reduce ins(%z : {pair}) outs(%s : tensor<4x{kind}>) dimensions = [0] (%x: {kind}, %o: {kind}) {{
+  %1 = complex.mul %x, %o : {kind}
+  linalg.yield %1 : {kind}
+}}
+{parts.format(4)}return %r, %i : tensor<4xf32>, tensor<4xf32>""", [m, n], [(z.prod(0) * (1 + 0.5j)).real.astype(np.float32),
+                                                                        (z.prod(0) * (1 + 0.5j)).imag.astype(np.float32)])
     wanted = np.stack([z[:, k:k + 2].sum(1) for k in range(3)], 1) + (1 + 0.5j)
     s.add("window", f"""{both}%e = tensor.empty() : tensor<3x3x{kind}>
 %w = tensor.empty() : tensor<2xf32>

@@ -91,3 +91,13 @@ func.func @conversion_cast(%a: tensor<3xui8>) -> (tensor<3xi32>) attributes {
   %1 = arith.extui %0 : tensor<3xi8> to tensor<3xi32>
   return %1 : tensor<3xi32>
 }
+
+func.func @flush_denormals(%a: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) attributes {
+    test.in = [dense<[1.0000002153053333e-39, -1.0000002153053333e-39, 0.0, 1.5, -2.0000000102211272e-38, 0x7F800000]> : tensor<6xf32>],
+    test.out = [dense<[0.0, -0.0, 0.0, 1.5, -2.0000000102211272e-38, 0x7F800000]> : tensor<6xf32>, dense<[1.0, -1.0, 1.0, 1.0, -1.0, 1.0]> : tensor<6xf32>]
+} {
+  %0 = arith.flush_denormals %a : tensor<6xf32>
+  %1 = arith.constant dense<1.0> : tensor<6xf32>
+  %2 = math.copysign %1, %0 : tensor<6xf32>
+  return %0, %2 : tensor<6xf32>, tensor<6xf32>
+}
