@@ -205,6 +205,13 @@ static linear_t pieces_size(kernel_build_t* k, const pieces_t* p, bool* fixed) {
   return size;
 }
 
+// Whether all lanes are on the same side of `size`, as vectors that begin and end where blocks of channels do.
+static bool stays_in_piece(const kernel_build_t* k, const linear_t* x, int64_t size) {
+  int64_t lanes = k->lanes;
+  bool is_power = (lanes & (lanes - 1)) == 0;
+  return x->lane == 1 && !x->vector && is_power && size % lanes == 0 && linear_multiple(x, lanes) == lanes;
+}
+
 static ir_value_t* eval_pieces(kernel_build_t* k, pieces_t all, const linear_t* coords) {
   int64_t axis = graph_get_axis(all.op), min, max;
   if (all.count == 1) return eval_at(k, ir_operand(all.op, all.first), coords);
@@ -219,7 +226,9 @@ static ir_value_t* eval_pieces(kernel_build_t* k, pieces_t all, const linear_t* 
   rest[axis] = linear_add(k, rest[axis], linear_scale(k, size, -1));
   if (fixed && min >= size.constant) return eval_pieces(k, right, rest);
   guard_t guard = {0};
-  guard_below(k, &guard, &coords[axis], linear_scalar(k, &size));
+  linear_t place = coords[axis];
+  if (fixed && stays_in_piece(k, &place, size.constant)) place.lane = 0;
+  guard_below(k, &guard, &place, linear_scalar(k, &size));
   if (guard.mask) {
     ir_value_t* outer = k->mask;
     ir_value_t* no = kernel_integer(&k->b, guard.mask->type, 0);
