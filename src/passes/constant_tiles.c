@@ -1,4 +1,5 @@
 // See constant_move.h: weights as matrix instructions on tile registers read them.
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -20,26 +21,24 @@ typedef struct lines_t {
   unsigned char bytes[WORD][MOST_PANEL * WORD];
 } lines_t;
 
-// Two f32 numbers as the next term of each, which leaves them.
-static uint32_t take_terms(float* low, float* high) {
-  uint32_t bits[2];
-  memcpy(&bits[0], low, sizeof(*low));
-  memcpy(&bits[1], high, sizeof(*high));
-  float terms[2];
-  for (int i = 0; i < 2; ++i) bits[i] = (bits[i] + 0x8000u) & 0xffff0000u;
+// The next term of each number, in the upper half of `bits`, which leaves the number.
+static void take_terms(float* numbers, uint32_t* bits) {
+  float terms[MOST_PANEL];
+  memcpy(bits, numbers, sizeof(terms));
+  for (int i = 0; i < MOST_PANEL; ++i) bits[i] = (bits[i] + 0x8000u) & 0xffff0000u;
   memcpy(terms, bits, sizeof(terms));
-  *low -= terms[0];
-  *high -= terms[1];
-  return bits[0] >> 16 | bits[1];
+  for (int i = 0; i < MOST_PANEL; ++i) numbers[i] -= terms[i];
 }
 
-static void join_lines(const tiled_t* p, lines_t* lines, uint32_t* out) {
+static void join_lines(const tiled_t* p, const lines_t* lines, uint32_t* out) {
   size_t apart = (size_t)(ROWS * p->panel);
   if (p->bytes == WORD) {
     float numbers[2][MOST_PANEL];
+    uint32_t bits[2][MOST_PANEL];
     for (int i = 0; i < 2; ++i) memcpy(numbers[i], lines->bytes[i], sizeof(numbers[i]));
     for (int64_t t = 0; t < p->terms; ++t, out += apart) {
-      for (int64_t n = 0; n < p->panel; ++n) out[n] = take_terms(&numbers[0][n], &numbers[1][n]);
+      for (int i = 0; i < 2; ++i) take_terms(numbers[i], bits[i]);
+      for (int64_t n = 0; n < p->panel; ++n) out[n] = bits[0][n] >> 16 | bits[1][n];
     }
     return;
   }
@@ -76,6 +75,7 @@ static void tiled_read(const ir_lazy_t* lazy, size_t offset, size_t size, unsign
 }
 
 const ir_attr_t* constant_tiles(ir_context_t* ctx, const ir_attr_t* value, const ir_type_t* element, int64_t panel) {
+  assert(panel <= MOST_PANEL);
   const ir_type_t* type = value->type;
   int64_t group = WORD / ir_type_bytes(element);
   tiled_t p = {.from = value,
