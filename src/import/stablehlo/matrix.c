@@ -89,7 +89,7 @@ ir_value_t* matrix_new(ir_builder_t* b, matrix_t x, const ir_type_t* element, ir
   ir_value_t* all[GRAPH_MAX_RANK];
   uint32_t batch = (uint32_t)x.re->type->rank - 2;
   for (uint32_t i = 0; i < batch; ++i) all[i] = graph_dim(b, x.re, i);
-  memcpy(all + batch, sizes, sizeof(*sizes) * count);
+  for (uint32_t i = 0; i < count; ++i) all[batch + i] = sizes[i];
   return filled(b, all, batch + count, element ? element : x.re->type->element, number);
 }
 
