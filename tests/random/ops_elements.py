@@ -189,7 +189,9 @@ class Elements(Builder):
         x = self.pick(lambda v: v.exact and v.element != "i1")
         if not x:
             return None
-        test = self.op(self.random.choice(("lt", "gt", "eq")), [x, self.like(x)], {}, [("i1", x.dims, x.free, 1, True)])
+        y = self.like(x)
+        test = self.op(self.random.choice(("lt", "gt", "eq")), [x, y if y.exact else x], {},
+                       [("i1", x.dims, x.free, 1, True)])
         return self.op("reduce", [test], {"dims": ints(range(len(x.dims))), "kind": self.random.choice(('"and"', '"or"'))},
                        [("i1", [], [], 1, True)])
 
