@@ -404,6 +404,20 @@ def numbers(n):
                    lambda: [numpy.array([3 * n * (n + 1) / 2], numpy.float32)], n)
 
 
+def sizes(n):
+    """A size to which n numbers were added, each of which is the one before twice: as many paths as 2^n."""
+    x = ramp((3,))
+    text = [f"func.func @main(%x: {tensor((None,))}) -> {tensor((None,))} {{",
+            f"  %s = stablehlo.get_dimension_size %x, dim = 0 : ({tensor((None,))}) -> tensor<i32>",
+            "  %c0 = stablehlo.subtract %s, %s : tensor<i32>",
+            *[f"  %c{i + 1} = stablehlo.add %c{i}, %c{i} : tensor<i32>" for i in range(n)],
+            f"  %t = stablehlo.add %s, %c{n} : tensor<i32>",
+            "  %d = stablehlo.reshape %t : (tensor<i32>) -> tensor<1xi32>",
+            f"  %r = stablehlo.dynamic_iota %d, dim = 0 : (tensor<1xi32>) -> {tensor((None,))}",
+            f"  return %r : {tensor((None,))}", "}", ""]
+    return Program("\n".join(text).encode(), ".mlir", [x], lambda: [numpy.arange(3, dtype=numpy.float32)], n)
+
+
 def exports(n):
     """n functions that can be called; main is the last."""
     kind, x = tensor((4,)), ramp((4,))
@@ -459,4 +473,4 @@ def associative_scan(n):
 FAMILIES = {function.__name__: function for function in (
     elementwise, relu, softmax, layer_norm, attention, concat, wide_concat, wide_sum, repeated_sum, results, deep_text,
     calls, state, squares, dynamic, wide_dynamic, associative_scan, many_arguments, carried, loops, branches,
-    nested, numbers, exports)}
+    nested, numbers, sizes, exports)}

@@ -103,7 +103,7 @@ ir_value_t* graph_scalar_constant(ir_builder_t* b, const ir_type_t* element, dou
 ir_value_t* graph_index_constant(ir_builder_t* b, int64_t value);                            // index
 ir_value_t* graph_dim(ir_builder_t* b, ir_value_t* x, uint32_t i);  // index; a constant for static dims
 // An integer of the host as an index. Element i of an integer tensor of at most one dimension as index arithmetic on
-// numbers of the host that it was made of (graph_index.c); NULL when that ends at data.
+// numbers of the host that it was made of (graph_index.c); NULL when that ends at data, or takes too many steps.
 ir_value_t* graph_as_index(ir_builder_t* b, ir_value_t* v);
 ir_value_t* graph_index_of(ir_builder_t* b, ir_value_t* tensor, int64_t i);
 // The size to which two sizes broadcast, where they fit: y where x is 1, else x. And what such a size was made of.

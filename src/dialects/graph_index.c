@@ -25,38 +25,43 @@ static ir_value_t* binary(ir_builder_t* b, scalar_fn_t fn, ir_value_t* x, ir_val
   return graph_binary(b, fn, x, y);
 }
 
+// Elements that are looked at for one number: what is computed from itself several times has many.
+enum { MOST_STEPS = 512 };
+
+static ir_value_t* element(ir_builder_t* b, ir_value_t* tensor, int64_t i, uint32_t* steps);
+
 // Integer arithmetic that is the same on indices, as long as nothing overflows.
 static bool is_index_fn(int fn) {
   return fn == SCALAR_add || fn == SCALAR_sub || fn == SCALAR_mul || fn == SCALAR_min || fn == SCALAR_max ||
          fn == SCALAR_div || fn == SCALAR_rem;
 }
 
-static ir_value_t* of_function(ir_builder_t* b, ir_op_t* op, int64_t i) {
+static ir_value_t* of_function(ir_builder_t* b, ir_op_t* op, int64_t i, uint32_t* steps) {
   int fn = graph_scalar_fn(op);
   const ir_type_t* from = ir_type_scalar(ir_operand(op, 0)->type);
   bool is_integer = from->kind == IR_TYPE_INDEX || (from->kind == IR_TYPE_INTEGER && from->width > 1);
-  if (fn == SCALAR_cast && is_integer) return graph_index_of(b, ir_operand(op, 0), i);
+  if (fn == SCALAR_cast && is_integer) return element(b, ir_operand(op, 0), i, steps);
   if (!is_index_fn(fn)) return NULL;
-  ir_value_t* x = graph_index_of(b, ir_operand(op, 0), i);
-  ir_value_t* y = x ? graph_index_of(b, ir_operand(op, 1), i) : NULL;
+  ir_value_t* x = element(b, ir_operand(op, 0), i, steps);
+  ir_value_t* y = x ? element(b, ir_operand(op, 1), i, steps) : NULL;
   return y ? binary(b, (scalar_fn_t)fn, x, y) : NULL;
 }
 
-static ir_value_t* of_concat(ir_builder_t* b, ir_op_t* op, int64_t i) {
+static ir_value_t* of_concat(ir_builder_t* b, ir_op_t* op, int64_t i, uint32_t* steps) {
   for (uint32_t k = 0; k < op->operand_count; ++k) {
     int64_t size = ir_type_count(ir_operand(op, k)->type);
     if (size == IR_DYNAMIC) return NULL;
-    if (i < size) return graph_index_of(b, ir_operand(op, k), i);
+    if (i < size) return element(b, ir_operand(op, k), i, steps);
     i -= size;
   }
   return NULL;
 }
 
-ir_value_t* graph_index_of(ir_builder_t* b, ir_value_t* tensor, int64_t i) {
+static ir_value_t* element(ir_builder_t* b, ir_value_t* tensor, int64_t i, uint32_t* steps) {
   ir_op_t* op = tensor->def;
   int64_t offset, stride;
-  if (!op || tensor->type->rank > 1) return NULL;
-  if (graph_scalar_fn(op) >= 0) return of_function(b, op, i);
+  if (!op || tensor->type->rank > 1 || ++*steps > MOST_STEPS) return NULL;
+  if (graph_scalar_fn(op) >= 0) return of_function(b, op, i, steps);
   switch (ir_code(op)) {
     case GRAPH_CONSTANT: {
       const ir_attr_t* value = graph_get_value(op);
@@ -65,15 +70,20 @@ ir_value_t* graph_index_of(ir_builder_t* b, ir_value_t* tensor, int64_t i) {
     case GRAPH_TO_TENSOR:
       return graph_as_index(b, ir_operand(op, 0));
     case GRAPH_CONCAT:
-      return of_concat(b, op, i);
+      return of_concat(b, op, i, steps);
     case GRAPH_RESHAPE:
-      return graph_index_of(b, ir_operand(op, 0), i);
+      return element(b, ir_operand(op, 0), i, steps);
     case GRAPH_BROADCAST:
-      return ir_type_count(ir_operand(op, 0)->type) == 1 ? graph_index_of(b, ir_operand(op, 0), 0) : NULL;
+      return ir_type_count(ir_operand(op, 0)->type) == 1 ? element(b, ir_operand(op, 0), 0, steps) : NULL;
     case GRAPH_SLICE:
       if (ir_op_ints(op, "offsets", &offset, 1) != 1 || ir_op_ints(op, "strides", &stride, 1) != 1) return NULL;
-      return graph_index_of(b, ir_operand(op, 0), offset + i * stride);
+      return element(b, ir_operand(op, 0), offset + i * stride, steps);
     default:
       return NULL;
   }
+}
+
+ir_value_t* graph_index_of(ir_builder_t* b, ir_value_t* tensor, int64_t i) {
+  uint32_t steps = 0;
+  return element(b, tensor, i, &steps);
 }

@@ -124,6 +124,10 @@ void cts_finish(iree_hal_command_buffer_t* command_buffer);
 iree_status_t cts_dispatch(iree_hal_command_buffer_t* command_buffer, uint32_t function, uint32_t group_count,
                            iree_host_size_t constant_count, const uint32_t* constants, iree_host_size_t binding_count,
                            const iree_hal_buffer_ref_t* bindings);
+// The same of one that writes `counts` into `count`, at byte 4, and behind a barrier one of so many workgroups, each of
+// which adds 1 to the word `out`.
+void cts_dispatch_counted(iree_hal_command_buffer_t* command_buffer, const uint32_t counts[3], iree_hal_buffer_t* count,
+                          iree_hal_buffer_t* out);
 
 // Tables of tests, one per file.
 typedef struct cts_suite_t {

@@ -199,22 +199,14 @@ static void indirect_bindings(void** state) {
 static void indirect_count(void** state) {
   SKIP_WITHOUT_RESULTS();
   iree_hal_buffer_t *count = cts_buffer(16, 0), *out = cts_buffer(4, 0);
-  const uint32_t constants[] = {7, 5, 3};
-  const iree_hal_buffer_ref_t count_ref = cts_ref(count, 4, 12);
-  const iree_hal_buffer_ref_t out_ref = cts_ref(out, 0, 4);
-  iree_hal_dispatch_config_t config = {.workgroup_count_ref = count_ref};
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
-  CHECK_OK(cts_dispatch(commands, CTS_STORE_COUNT, 1, 3, constants, 1, &count_ref));
-  cts_barrier(commands);
-  CHECK_OK(iree_hal_command_buffer_dispatch(commands, cts.executable,
-                                            iree_hal_executable_function_from_index(CTS_ACCUMULATE), config,
-                                            iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &out_ref},
-                                            IREE_HAL_DISPATCH_FLAG_DYNAMIC_INDIRECT_PARAMETERS));
+  cts_dispatch_counted(commands, (const uint32_t[]){7, 5, 3}, count, out);
   cts_end(commands);
   CHECK_OK(cts_execute(commands, 0, NULL));
   CHECK_OK(cts_execute(commands, 0, NULL));
   assert_int_equal(cts_word(out, 0), 2 * 7 * 5 * 3);
-  config.workgroup_count_ref.offset = 2;
+  const iree_hal_buffer_ref_t out_ref = cts_ref(out, 0, 4);
+  iree_hal_dispatch_config_t config = {.workgroup_count_ref = cts_ref(count, 2, 12)};
   iree_hal_command_buffer_release(commands);
   commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
   CHECK_CODE(INVALID_ARGUMENT, iree_hal_command_buffer_dispatch(

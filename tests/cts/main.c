@@ -162,6 +162,18 @@ iree_status_t cts_dispatch(iree_hal_command_buffer_t* command_buffer, uint32_t f
       (iree_hal_buffer_ref_list_t){binding_count, bindings}, IREE_HAL_DISPATCH_FLAG_NONE);
 }
 
+void cts_dispatch_counted(iree_hal_command_buffer_t* command_buffer, const uint32_t counts[3], iree_hal_buffer_t* count,
+                          iree_hal_buffer_t* out) {
+  const iree_hal_buffer_ref_t count_ref = cts_ref(count, 4, 12), out_ref = cts_ref(out, 0, 4);
+  iree_hal_dispatch_config_t config = {.workgroup_count_ref = count_ref};
+  CHECK_OK(cts_dispatch(command_buffer, CTS_STORE_COUNT, 1, 3, counts, 1, &count_ref));
+  cts_barrier(command_buffer);
+  CHECK_OK(iree_hal_command_buffer_dispatch(command_buffer, cts.executable,
+                                            iree_hal_executable_function_from_index(CTS_ACCUMULATE), config,
+                                            iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &out_ref},
+                                            IREE_HAL_DISPATCH_FLAG_DYNAMIC_INDIRECT_PARAMETERS));
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Fixture
 //===----------------------------------------------------------------------------------------------------------------===

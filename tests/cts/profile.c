@@ -311,16 +311,9 @@ static void counters(void** state) {
   if (code == IREE_STATUS_UNIMPLEMENTED || code == IREE_STATUS_UNAVAILABLE) skip();
   assert_int_equal(code, IREE_STATUS_OK);
   iree_hal_buffer_t *count = cts_buffer(16, 0), *out = cts_buffer(4, 0);
-  const uint32_t constants[] = {7, 5, 3};
-  const iree_hal_buffer_ref_t count_ref = cts_ref(count, 4, 12), out_ref = cts_ref(out, 0, 4);
-  iree_hal_dispatch_config_t config = {.workgroup_count_ref = count_ref};
+  const iree_hal_buffer_ref_t out_ref = cts_ref(out, 0, 4);
   iree_hal_command_buffer_t* commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT, 0);
-  CHECK_OK(cts_dispatch(commands, CTS_STORE_COUNT, 1, 3, constants, 1, &count_ref));
-  cts_barrier(commands);
-  CHECK_OK(iree_hal_command_buffer_dispatch(commands, cts.executable,
-                                            iree_hal_executable_function_from_index(CTS_ACCUMULATE), config,
-                                            iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &out_ref},
-                                            IREE_HAL_DISPATCH_FLAG_DYNAMIC_INDIRECT_PARAMETERS));
+  cts_dispatch_counted(commands, (const uint32_t[]){7, 5, 3}, count, out);
   cts_barrier(commands);
   CHECK_OK(cts_dispatch(commands, CTS_ACCUMULATE, 9, 0, NULL, 1, &out_ref));
   cts_end(commands);

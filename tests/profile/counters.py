@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+from expectations import expect, report
+
 SIZE = 4096
 PROGRAM = f"""
 func.func @main(%a: tensor<{SIZE}xf32>, %b: tensor<{SIZE}xf32>) -> tensor<{SIZE}xf32> {{
@@ -20,15 +22,6 @@ func.func @main(%a: tensor<{SIZE}xf32>, %b: tensor<{SIZE}xf32>) -> tensor<{SIZE}
 COUNTERS = ["SQ_WAVES", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_INSTS_VMEM", "SQ_INSTS_LDS",
             "SQ_INSTS_BRANCH", "SQ_LDS_BANK_CONFLICT", "GRBM_COUNT", "SOFTGPU_BYTES_READ", "SOFTGPU_BYTES_WRITTEN",
             "SOFTGPU_LANES"]
-passed = failed = 0
-
-
-def expect(what, is_right, detail=""):
-    global passed, failed
-    passed += bool(is_right)
-    failed += not is_right
-    if not is_right:
-        print(f"FAILED {what}: {str(detail)[:1000]}")
 
 
 class Runner:
@@ -143,8 +136,7 @@ def main():
     check_lost(runner, "gfx1100")
     check_report(runner, "gfx1100")
     check_refusals(runner, "gfx1100")
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+    return report()
 
 
 if __name__ == "__main__":

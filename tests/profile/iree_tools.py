@@ -12,6 +12,8 @@ import pathlib
 import subprocess
 import sys
 
+from expectations import expect, report
+
 COMMANDS = ("summary", "statistics", "explain", "executable", "dispatch", "command", "queue", "counter", "memory", "cat")
 MODES = {"local": "queue-events,host-execution,executable-metadata,memory-events,command-region-events",
          "ours": "queue-events,host-execution,device-queue-events,dispatch-events,executable-metadata,memory-events,command-region-events",
@@ -27,15 +29,6 @@ func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x16xf32>) -> tensor<32x16xf3
   return %s : tensor<32x16xf32>
 }
 """
-passed = failed = 0
-
-
-def expect(what, is_right, detail=""):
-    global passed, failed
-    passed += bool(is_right)
-    failed += not is_right
-    if not is_right:
-        print(f"FAILED {what}: {str(detail)[:1000]}")
 
 
 def run(*command):
@@ -122,8 +115,7 @@ def main():
     for runner, capture in ((theirs, made[0][1]), (theirs, made[1][1]), (tools, made[-1][1])):
         status = run(runner / "iree-run-replay", "--device=local-task", capture)
         expect(f"{capture.name}: replay", status[0] == 0, status)
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+    return report()
 
 
 if __name__ == "__main__":

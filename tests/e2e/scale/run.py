@@ -38,6 +38,7 @@ CASES = [
     ("results", 2000, True), ("dynamic", 100, True), ("dynamic", 12000, False), ("wide_dynamic", 300, True),
     ("many_arguments", 6000, True), ("carried", 600, True), ("carried", 10000, False), ("loops", 60, True),
     ("loops", 6000, False), ("branches", 2000, True), ("nested", 250, True), ("numbers", 33000, True),
+    ("sizes", 60, True), ("sizes", 5000, True),
     ("exports", 66000, True), ("many_arguments", 33000, False),
 ]
 

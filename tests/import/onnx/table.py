@@ -111,11 +111,12 @@ def replace_part(text, name, lines):
 def new_documents(cache):
     page, readme = ROOT / "docs" / "onnx.md", ROOT / "README.md"
     text = replace_part(page.read_text(), "operators", operators())
-    passed, count, _, gaps = counted = numbers(cache)
+    _, count, _, gaps = counted = numbers(cache)
     text = replace_part(text, "backend tests", backend_tests(counted))
+    on_cpus = sum("llvm-cpu" in places for places, _ in gaps.values())
     pattern = r"[\d,]+ of ONNX's own [\d,]+ backend tests, as they are \(\d+ are refused by name, \d+ are"
-    said = (f"{passed:,} of ONNX's own {BACKEND_TESTS:,} backend tests, as they are ({count} are refused by name, "
-            f"{len(gaps)} are")
+    said = (f"{BACKEND_TESTS - count - on_cpus:,} of ONNX's own {BACKEND_TESTS:,} backend tests, as they are ({count} are "
+            f"refused by name, {on_cpus} are")
     assert re.search(pattern, readme.read_text()), "README.md does not say how many backend tests pass"
     return {page: text, readme: re.sub(pattern, said, readme.read_text())}
 
