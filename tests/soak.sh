@@ -72,7 +72,7 @@ threads() {
 
 # The compiler's threads under the thread sanitizer: those that make machine code, and those of programs run by it.
 compiler_threads() {
-  variant tsan-compiler all -DIREE_ENABLE_TSAN=ON -DIREE_BUILD_SOFTGPU=OFF || return 1
+  variant tsan-compiler all -DIREE_ENABLE_TSAN=ON -DIREE_SOFTGPU_ONE_VECTOR_LEVEL=ON || return 1
   side_by_side compiler_threads <<END
   $python tests/text/run.py --tools "$build/tsan-compiler/tools"
   $python tests/random/run.py --runner "$build/tsan-compiler/tests/run_graphs" --seed 700000 --count 100
