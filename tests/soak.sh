@@ -74,7 +74,7 @@ threads() {
 compiler_threads() {
   variant tsan-compiler all -DIREE_ENABLE_TSAN=ON -DIREE_SOFTGPU_ONE_VECTOR_LEVEL=ON || return 1
   side_by_side compiler_threads <<END
-  $python tests/text/run.py --tools "$build/tsan-compiler/tools"
+  $python tests/text/run.py --tools "$build/tsan-compiler/tools" tests/import tests/passes tests/kernels tests/target
   $python tests/random/run.py --runner "$build/tsan-compiler/tests/run_graphs" --seed 700000 --count 100
 END
 }

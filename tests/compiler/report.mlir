@@ -8,9 +8,9 @@
 // CHECK: generating code
 // CHECK: {{[1-9][0-9]*\.[0-9]}}  all
 // CHECK: ms build    ms code   MiB code dispatches  kernel (strategy)
-// The longest first; equal dispatches share a kernel.
-// CHECK-DAG: {{[0-9.]+ +[0-9]*[1-9.][0-9.]* +[0-9.]+}} 2  main_dispatch_0_matmul_64x64x64_f32 ({{[a-z]+}})
-// CHECK-DAG: {{[0-9.]+ +[0-9.]+ +[0-9.]+}} 1  main_dispatch_{{[0-9]}}_{{.*}}4x4_f32 (rows)
+// The longest first; equal dispatches share a kernel. What code generation took is not known under sanitizers.
+// CHECK-DAG: {{[0-9.]+ +[0-9]*[1-9.][0-9.]* +([0-9.]+|-)}} 2  main_dispatch_0_matmul_64x64x64_f32 ({{[a-z]+}})
+// CHECK-DAG: {{[0-9.]+ +[0-9.]+ +([0-9.]+|-)}} 1  main_dispatch_{{[0-9]}}_{{.*}}4x4_f32 (rows)
 // CHECK: bytes  of a device's memory, most in @main
 // CHECK: 0  constants
 // CHECK: {{[1-9][0-9]*}}  temporaries
