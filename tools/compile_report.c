@@ -1,6 +1,7 @@
 // See compile_report.h. What it keeps is nobody's scope's: it outlives the compilation.
 #include "compile_report.h"
 
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,7 @@ static size_t peak_bytes(void) {
   return (size_t)usage.ru_maxrss << 10;
 }
 
-void report_begin(compile_report_t* report) {
-  memset(report, 0, sizeof(*report));
-  report->start = seconds_now();
-}
+void report_begin(compile_report_t* report) { memset(report, 0, sizeof(*report)); }
 
 // Stages that come again, for a second target, add up.
 void report_stage(compile_report_t* report, const char* name) {
@@ -46,23 +44,34 @@ void report_stage(compile_report_t* report, const char* name) {
   report->stage_start = t;
 }
 
-// The kernel's row; NULL without memory for one.
-static report_kernel_t* find(compile_report_t* report, const char* name) {
-  for (uint32_t i = 0; i < report->kernel_count; ++i) {
-    if (!strcmp(report->kernels[i].name, name)) return &report->kernels[i];
-  }
+static int compare_names(const void* a, const void* b) {
+  return strcmp(((const report_kernel_t*)a)->name, ((const report_kernel_t*)b)->name);
+}
+
+// Takes `kernel`, whose name is new.
+static bool add_kernel(compile_report_t* report, report_kernel_t* kernel) {
   if (report->kernel_count == report->kernel_capacity) {
     uint32_t capacity = report->kernel_capacity ? 2 * report->kernel_capacity : 64;
-    report_kernel_t* kernels = realloc(report->kernels, capacity * sizeof(*kernels));
-    if (!kernels) return NULL;
+    report_kernel_t** kernels = realloc(report->kernels, capacity * sizeof(report_kernel_t*));
+    if (!kernels) return false;
     report->kernels = kernels;
     report->kernel_capacity = capacity;
   }
-  report_kernel_t* kernel = &report->kernels[report->kernel_count];
-  *kernel = (report_kernel_t){.name = strdup(name)};
-  if (!kernel->name) return NULL;
-  ++report->kernel_count;
-  return kernel;
+  if (!tsearch(kernel, &report->by_name, compare_names)) return false;
+  report->kernels[report->kernel_count++] = kernel;
+  return true;
+}
+
+// The kernel's row; NULL without memory for one.
+static report_kernel_t* find(compile_report_t* report, const char* name) {
+  report_kernel_t key = {.name = (char*)name};
+  void* known = tfind(&key, &report->by_name, compare_names);
+  if (known) return *(report_kernel_t**)known;
+  report_kernel_t* kernel = calloc(1, sizeof(*kernel));
+  if (kernel && (kernel->name = strdup(name)) && add_kernel(report, kernel)) return kernel;
+  if (kernel) free(kernel->name);
+  free(kernel);
+  return NULL;
 }
 
 void report_kernel(void* user, const char* name, double seconds, size_t memory) {
@@ -101,7 +110,7 @@ void report_program(compile_report_t* report, const ir_op_t* module, const kerne
 //===----------------------------------------------------------------------------------------------------------------===
 
 static int compare_kernels(const void* a, const void* b) {
-  const report_kernel_t *x = a, *y = b;
+  const report_kernel_t *x = *(report_kernel_t* const*)a, *y = *(report_kernel_t* const*)b;
   double left = x->build_seconds + x->code_seconds, right = y->build_seconds + y->code_seconds;
   return left > right ? -1 : left < right;
 }
@@ -121,10 +130,10 @@ static void write_stages(const compile_report_t* r, FILE* file) {
 
 static void write_kernels(const compile_report_t* r, FILE* file) {
   if (!r->kernel_count) return;
-  qsort(r->kernels, r->kernel_count, sizeof(*r->kernels), compare_kernels);
+  qsort(r->kernels, r->kernel_count, sizeof(report_kernel_t*), compare_kernels);
   fprintf(file, "%10s %10s %10s %10s  kernel (strategy)\n", "ms build", "ms code", "MiB code", "dispatches");
   for (uint32_t i = 0; i < r->kernel_count; ++i) {
-    const report_kernel_t* k = &r->kernels[i];
+    const report_kernel_t* k = r->kernels[i];
     fprintf(file, "%10.1f %10.1f ", 1e3 * k->build_seconds, 1e3 * k->code_seconds);
     if (k->memory) fprintf(file, "%10.1f", mib(k->memory));
     if (!k->memory) fprintf(file, "%10s", "-");
@@ -166,6 +175,10 @@ bool report_write(compile_report_t* report, const char* path, const char* input,
 }
 
 void report_finish(compile_report_t* report) {
-  for (uint32_t i = 0; i < report->kernel_count; ++i) free(report->kernels[i].name);
+  for (uint32_t i = 0; i < report->kernel_count; ++i) {
+    tdelete(report->kernels[i], &report->by_name, compare_names);
+    free(report->kernels[i]->name);
+    free(report->kernels[i]);
+  }
   free(report->kernels);
 }

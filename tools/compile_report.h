@@ -23,11 +23,12 @@ typedef struct report_kernel_t {
 } report_kernel_t;
 
 typedef struct compile_report_t {
-  double start, stage_start;
+  double stage_start;
   const char* stage;
   report_stage_t stages[32];
   uint32_t stage_count;
-  report_kernel_t* kernels;
+  report_kernel_t** kernels;
+  void* by_name;  // of the kernels (tsearch)
   uint32_t kernel_count, kernel_capacity;
 } compile_report_t;
 

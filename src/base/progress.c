@@ -8,16 +8,12 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "base/seconds.h"
 
 void progress_begin(progress_t* progress, bool quiet) {
   const char* term = getenv("TERM");
   *progress = (progress_t){.active = !quiet && isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0)};
-  progress->start = now();
+  progress->start = seconds_now();
 }
 
 // What is left when work goes on as before, once that says something.
@@ -33,7 +29,7 @@ static void print_rest(double seconds, double share) {
 
 void progress_show(progress_t* progress, const char* phase, double share) {
   if (!progress->active) return;
-  double t = now(), seconds = t - progress->start;
+  double t = seconds_now(), seconds = t - progress->start;
   if (seconds < 1 || (t - progress->last < 0.1 && strcmp(phase, progress->phase) == 0)) return;
   progress->last = t;
   snprintf(progress->phase, sizeof(progress->phase), "%s", phase);

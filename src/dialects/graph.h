@@ -156,6 +156,8 @@ ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const grap
                        const ir_type_t* accumulator);
 // Reads the attributes of a conv op back.
 graph_conv_t graph_conv_read(const ir_op_t* op);
+// Where a layout ("nc01") has a dimension; it must.
+int32_t graph_layout_axis(const char* layout, char name);
 typedef struct graph_window_t {
   const char* kind;
   int64_t sizes[GRAPH_MAX_RANK], strides[GRAPH_MAX_RANK], dilations[GRAPH_MAX_RANK], base_dilations[GRAPH_MAX_RANK];

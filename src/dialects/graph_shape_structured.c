@@ -241,8 +241,6 @@ int64_t shape_swept(int64_t x, int64_t window, const shape_sweep_t* w) {
   return swept(&s, graph_size(x), graph_size(window), w).number;
 }
 
-static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
-
 static bool divides(graph_sizer_t* s, graph_size_t x, int64_t groups, const char* what) {
   if (x.value || x.number == IR_DYNAMIC || x.number % groups == 0) return true;
   return shape_error(s, "has %lld %s, which %lld groups do not divide", (long long)x.number, what, (long long)groups);
@@ -253,7 +251,8 @@ bool shape_conv(graph_sizer_t* s, graph_shape_t* out) {
   graph_conv_t c = graph_conv_read(s->op);
   if (shape_type(s, 1)->rank != shape_type(s, 0)->rank) return shape_error(s, "has operands of different ranks");
   if (shape_type(s, 0)->rank < 3) return shape_error(s, "needs a spatial dimension, of size 1 where there is none");
-  graph_size_t batch = shape_dim(s, 0, axis_of(c.x_layout, 'n')), channels = shape_dim(s, 1, axis_of(c.w_layout, 'o'));
+  graph_size_t batch = shape_dim(s, 0, graph_layout_axis(c.x_layout, 'n')),
+               channels = shape_dim(s, 1, graph_layout_axis(c.w_layout, 'o'));
   if (s->symbols && c.batch_groups > 1 && (batch.value || channels.value)) {
     return false;  // batch groups of a size known at run time have no kernels
   }
@@ -262,15 +261,17 @@ bool shape_conv(graph_sizer_t* s, graph_shape_t* out) {
     return false;
   }
   out->rank = shape_type(s, 0)->rank;
-  out->dims[axis_of(c.y_layout, 'n')] = shape_binary(s, SCALAR_div, batch, graph_size(c.batch_groups));
-  out->dims[axis_of(c.y_layout, 'c')] = channels;
-  shape_agree(s, shape_dim(s, 0, axis_of(c.x_layout, 'c')),
-              shape_mul(s, shape_dim(s, 1, axis_of(c.w_layout, 'i')), c.groups), "the channels must be the weights'");
+  out->dims[graph_layout_axis(c.y_layout, 'n')] = shape_binary(s, SCALAR_div, batch, graph_size(c.batch_groups));
+  out->dims[graph_layout_axis(c.y_layout, 'c')] = channels;
+  shape_agree(s, shape_dim(s, 0, graph_layout_axis(c.x_layout, 'c')),
+              shape_mul(s, shape_dim(s, 1, graph_layout_axis(c.w_layout, 'i')), c.groups),
+              "the channels must be the weights'");
   for (int32_t i = 0; i < out->rank - 2; ++i) {
     char digit = (char)('0' + i);
     shape_sweep_t sweep = {c.x_dilation[i], c.pad_low[i], c.pad_high[i], c.w_dilation[i], c.strides[i]};
-    out->dims[axis_of(c.y_layout, digit)] =
-        swept(s, shape_dim(s, 0, axis_of(c.x_layout, digit)), shape_dim(s, 1, axis_of(c.w_layout, digit)), &sweep);
+    out->dims[graph_layout_axis(c.y_layout, digit)] =
+        swept(s, shape_dim(s, 0, graph_layout_axis(c.x_layout, digit)),
+              shape_dim(s, 1, graph_layout_axis(c.w_layout, digit)), &sweep);
   }
   return true;
 }

@@ -52,10 +52,10 @@ bool graph_reads_unsigned(const ir_op_t* op, uint32_t operand) {
   return ir_is(op, GRAPH_CONTRACT) && (operand ? graph_get_unsigned_rhs(op) : graph_get_unsigned_lhs(op));
 }
 
-static int64_t layout_dim(const char* layout, char name) {
+int32_t graph_layout_axis(const char* layout, char name) {
   const char* at = strchr(layout, name);
   assert(at && "layout lacks a dimension");
-  return at - layout;
+  return (int32_t)(at - layout);
 }
 
 ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const graph_conv_t* c,
@@ -63,14 +63,15 @@ ir_value_t* graph_conv(ir_builder_t* b, ir_value_t* x, ir_value_t* w, const grap
   int32_t rank = x->type->rank;
   uint32_t spatial = (uint32_t)rank - 2;
   int64_t dims[GRAPH_MAX_RANK];
-  int64_t batch = x->type->dims[layout_dim(c->x_layout, 'n')];
-  dims[layout_dim(c->y_layout, 'n')] = batch == IR_DYNAMIC ? batch : batch / c->batch_groups;
-  dims[layout_dim(c->y_layout, 'c')] = w->type->dims[layout_dim(c->w_layout, 'o')];
+  int64_t batch = x->type->dims[graph_layout_axis(c->x_layout, 'n')];
+  dims[graph_layout_axis(c->y_layout, 'n')] = batch == IR_DYNAMIC ? batch : batch / c->batch_groups;
+  dims[graph_layout_axis(c->y_layout, 'c')] = w->type->dims[graph_layout_axis(c->w_layout, 'o')];
   for (uint32_t i = 0; i < spatial; ++i) {
     char digit = (char)('0' + i);
     shape_sweep_t sweep = {c->x_dilation[i], c->pad_low[i], c->pad_high[i], c->w_dilation[i], c->strides[i]};
-    dims[layout_dim(c->y_layout, digit)] = shape_swept(x->type->dims[layout_dim(c->x_layout, digit)],
-                                                       w->type->dims[layout_dim(c->w_layout, digit)], &sweep);
+    dims[graph_layout_axis(c->y_layout, digit)] =
+        shape_swept(x->type->dims[graph_layout_axis(c->x_layout, digit)],
+                    w->type->dims[graph_layout_axis(c->w_layout, digit)], &sweep);
   }
   ir_context_t* ctx = b->ctx;
   ir_named_attr_t attrs[] = {{"x_layout", ir_attr_cstring(ctx, c->x_layout)},

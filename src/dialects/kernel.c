@@ -314,7 +314,6 @@ static ir_block_t* function_entry(const ir_block_t* block) {
   return op->regions[0].first;
 }
 
-// Goes behind the function's other allocs, wherever the builder is.
 ir_value_t* kernel_load_tile(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, ir_value_t* stride) {
   const ir_type_t* element = memory->type->element;
   int64_t lanes = KERNEL_TILE_ROWS * KERNEL_TILE_ROW_BYTES / ir_type_bytes(element);
@@ -328,6 +327,7 @@ ir_op_t* kernel_store_tile(ir_builder_t* b, ir_value_t* tile, ir_value_t* memory
   return ir_build_op(b, KERNEL_STORE_TILE, operands, 4, NULL);
 }
 
+// Goes behind the function's other allocs, wherever the builder is.
 ir_value_t* kernel_alloc(ir_builder_t* b, const ir_type_t* element, int64_t count, ir_space_t space) {
   assert(space == IR_SPACE_WORKGROUP || space == IR_SPACE_PRIVATE);
   ir_block_t* entry = function_entry(b->block);

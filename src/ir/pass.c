@@ -4,16 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
+#include "base/seconds.h"
 #include "base/trace.h"
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 void pass_report_finish(pass_report_t* report) {
   memory_free(report->times);
@@ -119,11 +113,11 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
       r->stopped = true;
       continue;
     }
-    double start = now();
+    double start = seconds_now();
     trace_span_t span = trace_begin(pass->name);
     pass_result_t result = pass->run ? pass->run(module, ctx) : pass->run_with(module, ctx, pass->user);
     trace_end(&span);
-    if (o->timing && o->report) note_time(o->report, pass, now() - start, result);
+    if (o->timing && o->report) note_time(o->report, pass, seconds_now() - start, result);
     if (result == PASS_FAILED) return false;
     r->changed |= result == PASS_CHANGED;
     bool shows = wants_show(pass, result, o);

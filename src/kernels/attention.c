@@ -491,14 +491,14 @@ static void each_item(attention_t* a) {
   int64_t rows = attention_rows(a), splits = a->splits ? a->splits : 1;
   extent_t items = extent_product(a->batch, extent_fixed(splits));
   bool known = extent_is_fixed(&a->queries);
-  items = extent_product(items, known ? extent_fixed(fragment_ceil(a->queries.factor, rows)) : a->queries);
+  items = extent_product(items, known ? extent_fixed(ceil_div(a->queries.factor, rows)) : a->queries);
   if (extent_is_fixed(&items) && items.factor <= FRAGMENT_MAX_GRID) {
     d->workgroups[0] = items.factor;
     attend(a, fragment_workgroup(k, 0, items.factor));
     return;
   }
   d->workgroups[0] = FRAGMENT_MAX_GRID;
-  if (!extent_is_fixed(&items)) dispatch_set_rule(d, &items, known ? 1 : fragment_ceil(rows, 2), FRAGMENT_MAX_GRID);
+  if (!extent_is_fixed(&items)) dispatch_set_rule(d, &items, known ? 1 : ceil_div(rows, 2), FRAGMENT_MAX_GRID);
   ir_value_t *first = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0), *step = kernel_id(&k->b, KERNEL_WORKGROUP_COUNT, 0);
   ir_value_t* tiles = ceil_divide(k, extent_value(k, &a->queries), rows);
   ir_value_t* count = index_binary(k, SCALAR_mul, extent_value(k, &a->batch), index_constant(k, splits));

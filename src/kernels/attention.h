@@ -80,9 +80,9 @@ static inline int64_t attention_rows(const attention_t* a) { return a->waves * a
 static inline product_side_t attention_side(const attention_t* a, bool queries) {
   return queries != a->turned ? PRODUCT_LEFT : PRODUCT_RIGHT;
 }
-static inline int64_t attention_depth_steps(const attention_t* a) { return fragment_ceil(a->head, a->f.row->k); }
+static inline int64_t attention_depth_steps(const attention_t* a) { return ceil_div(a->head, a->f.row->k); }
 static inline int64_t attention_key_blocks(const attention_t* a) { return a->tile_keys / a->other_size; }
-static inline int64_t attention_result_blocks(const attention_t* a) { return fragment_ceil(a->width, a->other_size); }
+static inline int64_t attention_result_blocks(const attention_t* a) { return ceil_div(a->width, a->other_size); }
 static inline const place_t* attention_query_place(const attention_t* a, int32_t i) {
   return a->turned ? &a->f.c.column[i] : &a->f.c.row[i];
 }

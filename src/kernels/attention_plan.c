@@ -168,7 +168,7 @@ static bool take_orientation(attention_t* a, bool turned) {
 // Tiles
 //===----------------------------------------------------------------------------------------------------------------===
 
-static int64_t round_up(int64_t x, int64_t unit) { return fragment_ceil(x, unit) * unit; }
+static int64_t round_up(int64_t x, int64_t unit) { return ceil_div(x, unit) * unit; }
 
 // Rows of v that lie one behind the other in its fragments, of each multiple of so many; few enough that loads of it
 // are still wide.
@@ -259,10 +259,10 @@ static double plan_cost(const attention_t* a) {
   const mma_row_t* row = a->f.row;
   double bytes = (double)ir_type_bytes(a->element), rows = (double)attention_rows(a), keys = (double)a->tile_keys;
   double columns = (double)(a->k_tile.padded + a->v_tile.padded), waves = (double)a->waves;
-  double items = (double)extent_guess(&a->batch) * (double)fragment_ceil(extent_guess(&a->queries), (int64_t)rows);
+  double items = (double)extent_guess(&a->batch) * (double)ceil_div(extent_guess(&a->queries), (int64_t)rows);
   double per_unit = items * (double)(a->splits ? a->splits : 1) / a->f.product.d->device->compute_units;
-  double tiles = (double)fragment_ceil(extent_guess(&a->keys), a->tile_keys);
-  if (a->splits) tiles = (double)fragment_ceil((int64_t)tiles, a->splits);
+  double tiles = (double)ceil_div(extent_guess(&a->keys), a->tile_keys);
+  if (a->splits) tiles = (double)ceil_div((int64_t)tiles, a->splits);
   double products = rows * keys * columns / (row->instruction ? UNIT_PRODUCTS / bytes : LANE_PRODUCTS);
   double fragments = waves * keys * columns;
   if (!a->queries_held) fragments += rows * (double)a->q_tile.padded;

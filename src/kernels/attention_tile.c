@@ -32,7 +32,7 @@ bool attention_tile_plan(attention_t* a, attention_tile_t* t) {
   int64_t gap = (t->run > 1 ? LONG_GAP : SHORT_GAP) / bytes;
   t->stride = t->turned ? t->size + gap : t->padded * t->run + gap;
   t->elements = t->turned ? t->padded * t->stride : t->size / t->run * t->stride;
-  t->pieces = fragment_ceil(piece_count(t), threads_of(a));
+  t->pieces = ceil_div(piece_count(t), threads_of(a));
   if (!t->tensor) return true;
   t->copies = device->has_async_copy && t->run == 1 && !t->turned && t->width * bytes >= 4 &&
               product_value_copy_width(t->tensor, t->width) == t->width;

@@ -394,7 +394,7 @@ static int64_t op_cost(const ir_op_t* op) {
   } else if (ir_is(op, GRAPH_CONV)) {
     int64_t out = typical_count(&op->results[0]);
     const char* layout = graph_get_w_layout(op);
-    int64_t channels = ir_operand(op, 1)->type->dims[strchr(layout, 'o') - layout];
+    int64_t channels = ir_operand(op, 1)->type->dims[graph_layout_axis(layout, 'o')];
     cost = out > 0 ? typical_count(ir_operand(op, 1)) : 1;
     if (channels > 0) cost /= channels;
   } else if (ir_is(op, GRAPH_WINDOW)) {

@@ -66,8 +66,6 @@ static int64_t packed_panel(const ir_op_t* op) {
   return tile;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 static void plan_tile(contract_plan_t* c) {
   const device_info_t* device = c->d->device;
   int64_t panel = packed_panel(c->op);

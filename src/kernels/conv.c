@@ -254,8 +254,7 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
   kernel_build_t* k = &p->d->k;
   nest_t n = {.taps = {.p = p, .t = t, .channel = linear_constant(0)}};
   conv_rows_t rows[GRAPH_MAX_SPATIAL];
-  int64_t inner = p->depthwise ? 1 : inner_channels(p),
-          channels = p->depthwise ? 1 : conv_ceil_div(p->group_in, p->word);
+  int64_t inner = p->depthwise ? 1 : inner_channels(p), channels = p->depthwise ? 1 : ceil_div(p->group_in, p->word);
   ir_value_t *zero = kernel_index(&k->b, 0), *inner_end = kernel_index(&k->b, inner);
   for (uint32_t i = 0; i < p->outer; ++i) rows[i] = conv_find_rows(p, i);
   make_edges(&n.taps);
@@ -266,7 +265,7 @@ static void reduce_tile(conv_plan_t* p, const conv_tile_t* t, ir_value_t** acc, 
     if (!kernel_constant_index(any, &constant)) open_loop(p, &n, zero, any, acc, count);
   }
   if (channels > inner) {
-    linear_t outer = open_loop(p, &n, zero, kernel_index(&k->b, conv_ceil_div(channels, inner)), acc, count);
+    linear_t outer = open_loop(p, &n, zero, kernel_index(&k->b, ceil_div(channels, inner)), acc, count);
     n.taps.channel = linear_scale(k, outer, inner);
     if (channels % inner) {
       linear_t left = linear_scale(k, n.taps.channel, -1);
@@ -466,7 +465,7 @@ static void build_any_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t*
     columns = as_column(k, kernel_binary(&k->b, SCALAR_sub, end, at));
   }
   conv_tile_t t = {.phase = *phase, .pixels = p->pixels, .tested = true};
-  int64_t half = conv_ceil_div(p->pixels, 2), quarter = conv_ceil_div(half, 2);
+  int64_t half = ceil_div(p->pixels, 2), quarter = ceil_div(half, 2);
   const int64_t pixels[] = {p->pixels, half, quarter}, most_left[] = {half + quarter, quarter, 0};
   for (int i = p->pixels == half; i < 3; ++i) {
     if (i == 1 && half == quarter) continue;
@@ -485,7 +484,7 @@ static void share_tiles(kernel_build_t* k, ir_value_t* id, int64_t shares, ir_va
   int64_t first, last;
   kernel_constant_index(*lower, &first);
   kernel_constant_index(*upper, &last);
-  int64_t chunk = conv_ceil_div(last - first, shares);
+  int64_t chunk = ceil_div(last - first, shares);
   *lower = kernel_add_const(&k->b, kernel_mul_const(&k->b, id, chunk), first);
   *upper = kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, *lower, chunk), *upper);
   index_set_facts(k, *lower, first, last, 1);
@@ -495,7 +494,7 @@ static void share_tiles(kernel_build_t* k, ir_value_t* id, int64_t shares, ir_va
 // Tiles of one output row; `share_id`, unless NULL, takes a part of the inner ones.
 static void build_row(conv_plan_t* p, const conv_phase_t* phase, ir_value_t* share_id, int64_t shares) {
   kernel_build_t* k = &p->d->k;
-  int64_t columns = conv_ceil_div(conv_columns(p)->out - phase->first, phase->period);
+  int64_t columns = ceil_div(conv_columns(p)->out - phase->first, phase->period);
   int64_t whole = columns / p->pixels, first = 0, last = whole;
   while (first < whole && !tile_is_inner(p, phase, first * p->pixels)) ++first;
   while (last > first && !tile_is_inner(p, phase, (last - 1) * p->pixels)) --last;
@@ -552,7 +551,7 @@ static linear_t id_or_zero(kernel_build_t* k, int64_t axis, int64_t count, ir_va
 // A loop over this workgroup's part of 0 .. count-1.
 static kernel_loop_t part_loop(kernel_build_t* k, ir_value_t* id, int64_t parts, int64_t count) {
   if (!id) return kernel_loop_constant(k, 0, count, 1, NULL, 0);
-  int64_t chunk = conv_ceil_div(count, parts);
+  int64_t chunk = ceil_div(count, parts);
   ir_value_t* lower = kernel_mul_const(&k->b, id, chunk);
   ir_value_t* upper =
       kernel_binary(&k->b, SCALAR_min, kernel_add_const(&k->b, lower, chunk), kernel_index(&k->b, count));
@@ -614,11 +613,11 @@ static void plan_parts(conv_plan_t* p, int64_t* block_parts, int64_t* row_parts)
   int64_t wanted = (int64_t)(flops / 1e6) + 1;
   if (wanted > WANTED_GROUPS) wanted = WANTED_GROUPS;
   *block_parts = p->blocks_inside ? 1 : blocks < wanted ? blocks : wanted;
-  *block_parts = conv_ceil_div(blocks, conv_ceil_div(blocks, *block_parts));
+  *block_parts = ceil_div(blocks, ceil_div(blocks, *block_parts));
   int64_t count = share_row ? width / conv_period(s) / p->pixels : height, parts = wanted / *block_parts;
   if (parts > count) parts = count;
   if (parts < 1) parts = 1;
-  *row_parts = share_row ? parts : conv_ceil_div(count, conv_ceil_div(count, parts));
+  *row_parts = share_row ? parts : ceil_div(count, ceil_div(count, parts));
 }
 
 void strategy_conv_build(dispatch_t* d) {

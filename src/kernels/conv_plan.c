@@ -8,8 +8,6 @@
 // Reading
 //===----------------------------------------------------------------------------------------------------------------===
 
-static int32_t axis_of(const char* layout, char name) { return (int32_t)(strchr(layout, name) - layout); }
-
 // Tile of what is unpacked along `axis`.
 static int64_t tile_of(const ir_value_t* value, int64_t wanted_axis) {
   int64_t tile = 0, axis = -1;
@@ -69,8 +67,8 @@ static void read_sweeps(conv_plan_t* p) {
   for (uint32_t i = 0; i <= p->outer; ++i) {
     conv_sweep_t* s = &p->sweeps[i];
     char digit = (char)('0' + i);
-    s->x_axis = axis_of(c->x_layout, digit), s->y_axis = axis_of(c->y_layout, digit);
-    s->kernel = w->dims[axis_of(c->w_layout, digit)];
+    s->x_axis = graph_layout_axis(c->x_layout, digit), s->y_axis = graph_layout_axis(c->y_layout, digit);
+    s->kernel = w->dims[graph_layout_axis(c->w_layout, digit)];
     s->stride = c->strides[i], s->pad_low = c->pad_low[i];
     s->w_dilation = c->w_dilation[i], s->x_dilation = c->x_dilation[i];
     s->over = c->pad_high[i] > 0 ? c->pad_high[i] / s->x_dilation : 0;
@@ -89,8 +87,8 @@ bool conv_plan_read(conv_plan_t* p, const dispatch_t* d) {
   if ((y->element->kind != IR_TYPE_FLOAT && !is_integer) || p->c.batch_groups != 1) return false;
   p->op = op;
   p->outer = (uint32_t)x->rank - 3;
-  p->x_batch = axis_of(p->c.x_layout, 'n'), p->x_channel = axis_of(p->c.x_layout, 'c');
-  p->y_batch = axis_of(p->c.y_layout, 'n'), p->y_channel = axis_of(p->c.y_layout, 'c');
+  p->x_batch = graph_layout_axis(p->c.x_layout, 'n'), p->x_channel = graph_layout_axis(p->c.x_layout, 'c');
+  p->y_batch = graph_layout_axis(p->c.y_layout, 'n'), p->y_channel = graph_layout_axis(p->c.y_layout, 'c');
   if (x->dims[p->x_channel] == IR_DYNAMIC || !read_weights(p)) return false;
   p->images = y->dims[p->y_batch];
   p->depthwise = p->groups != p->c.groups;
@@ -118,7 +116,7 @@ conv_phase_t conv_phase(const conv_sweep_t* s, int64_t first) {
     if (position % s->x_dilation) continue;
     phase.tap = tap;
     phase.offset = position / s->x_dilation;
-    phase.count = conv_ceil_div(s->kernel - tap, phase.tap_step);
+    phase.count = ceil_div(s->kernel - tap, phase.tap_step);
     break;
   }
   return phase;
@@ -207,8 +205,8 @@ static void plan_tile(conv_plan_t* p) {
   if (most > 28) most = 28;
   if (most < 1) most = 1;
   if (most * p->vectors > CONV_MAX_ACCUMULATORS) most = CONV_MAX_ACCUMULATORS / p->vectors;
-  int64_t columns = conv_ceil_div(s->out == IR_DYNAMIC ? 1 : s->out, conv_period(s));
-  p->pixels = s->out == IR_DYNAMIC ? most : conv_ceil_div(columns, conv_ceil_div(columns, most));
+  int64_t columns = ceil_div(s->out == IR_DYNAMIC ? 1 : s->out, conv_period(s));
+  p->pixels = s->out == IR_DYNAMIC ? most : ceil_div(columns, ceil_div(columns, most));
 }
 
 // Rows that stand one behind the other are columns.

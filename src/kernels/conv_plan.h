@@ -61,7 +61,6 @@ typedef struct conv_rows_t {
   int64_t tap_step, at_step;
 } conv_rows_t;
 
-static inline int64_t conv_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline conv_sweep_t* conv_columns(conv_plan_t* p) { return &p->sweeps[p->outer]; }
 
 // False when the dispatch is no convolution of packed weights (layout.c).

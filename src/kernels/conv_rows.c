@@ -27,7 +27,7 @@ static void first_kernel_row(conv_plan_t* p, uint32_t dim, conv_rows_t* rows) {
   kernel_build_t* k = &p->d->k;
   const conv_sweep_t* s = &p->sweeps[dim];
   int64_t d = s->x_dilation, common = conv_gcd(s->w_dilation, d), step = d / common;
-  int64_t lift = s->pad_low > 0 ? conv_ceil_div(s->pad_low, d) : 0;  // keeps everything positive
+  int64_t lift = s->pad_low > 0 ? ceil_div(s->pad_low, d) : 0;  // keeps everything positive
   linear_t position = linear_scale(k, p->row[dim], s->stride), whole, rest;
   position.constant += lift * d - s->pad_low;
   linear_divide(k, position, d, &whole, &rest);

@@ -19,9 +19,8 @@ typedef struct depthwise_t {
   bool uniform;                   // all threads of a workgroup have one image and channel
 } depthwise_t;
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t size_along(const char* layout, const ir_type_t* type, char name) {
-  return type->dims[strchr(layout, name) - layout];
+  return type->dims[graph_layout_axis(layout, name)];
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -188,10 +187,10 @@ static iterations_t find_place(depthwise_t* t, product_column_t* first) {
     it = iterations_begin(d, t->images * p->batch * t->strips * t->width, 1);
     iterations_split(&d->k, it.index, sizes, 4, at);
     const char* layout = p->conv.y_layout;
-    first->image = at[strchr(layout, 'n') - layout];
-    p->at_batch = at[strchr(layout, 'c') - layout];
-    strip = at[strchr(layout, '0') - layout];
-    first->position[1] = at[strchr(layout, '1') - layout];
+    first->image = at[graph_layout_axis(layout, 'n')];
+    p->at_batch = at[graph_layout_axis(layout, 'c')];
+    strip = at[graph_layout_axis(layout, '0')];
+    first->position[1] = at[graph_layout_axis(layout, '1')];
   }
   first->position[0] = linear_scale(&d->k, strip, t->strip);
   return it;

@@ -341,8 +341,6 @@ typedef struct conv_t {
   linear_t out[GRAPH_MAX_SPATIAL];
 } conv_t;
 
-static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
-
 // What is known of where a window's taps are.
 typedef enum { TAP_ANYWHERE, TAP_BEFORE_END, TAP_INSIDE } tap_place_t;
 
@@ -407,18 +405,18 @@ static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   guard_t guard = {0};
   for (uint32_t i = 0; i < v->spatial; ++i) {
     char digit = (char)('0' + i);
-    int64_t xd = axis_of(v->c.x_layout, digit);
+    int64_t xd = graph_layout_axis(v->c.x_layout, digit);
     int64_t geometry[4] = {v->c.strides[i], v->c.w_dilation[i], v->c.pad_low[i], v->c.x_dilation[i]};
     extent_t size = eval_extent(ir_operand(v->op, 0), (int32_t)xd);
-    tap_place_t place = tap_place(k, v->op, axis_of(v->c.y_layout, digit));
+    tap_place_t place = tap_place(k, v->op, graph_layout_axis(v->c.y_layout, digit));
     x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, &size, place);
-    w[axis_of(v->c.w_layout, digit)] = at[1 + i];
+    w[graph_layout_axis(v->c.w_layout, digit)] = at[1 + i];
   }
-  extent_t per_group = eval_extent(ir_operand(v->op, 1), (int32_t)axis_of(v->c.w_layout, 'i'));
-  x[axis_of(v->c.x_layout, 'n')] = v->batch;
-  x[axis_of(v->c.x_layout, 'c')] = linear_add(k, linear_scale_extent(k, v->group, &per_group), at[0]);
-  w[axis_of(v->c.w_layout, 'i')] = at[0];
-  w[axis_of(v->c.w_layout, 'o')] = v->out_channel;
+  extent_t per_group = eval_extent(ir_operand(v->op, 1), (int32_t)graph_layout_axis(v->c.w_layout, 'i'));
+  x[graph_layout_axis(v->c.x_layout, 'n')] = v->batch;
+  x[graph_layout_axis(v->c.x_layout, 'c')] = linear_add(k, linear_scale_extent(k, v->group, &per_group), at[0]);
+  w[graph_layout_axis(v->c.w_layout, 'i')] = at[0];
+  w[graph_layout_axis(v->c.w_layout, 'o')] = v->out_channel;
   const ir_type_t* scalar = ir_type_scalar(acc[0]->type);
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, scalar);
@@ -431,28 +429,28 @@ ir_value_t* element_conv(kernel_build_t* k, ir_value_t* tensor, const linear_t* 
   conv_t v = {.op = op, .c = graph_conv_read(op)};
   const ir_type_t *xt = ir_operand(op, 0)->type, *wt = ir_operand(op, 1)->type;
   v.spatial = (uint32_t)xt->rank - 2;
-  v.batch = coords[axis_of(v.c.y_layout, 'n')];
-  v.out_channel = coords[axis_of(v.c.y_layout, 'c')];
+  v.batch = coords[graph_layout_axis(v.c.y_layout, 'n')];
+  v.out_channel = coords[graph_layout_axis(v.c.y_layout, 'c')];
   v.group = linear_constant(0);
   linear_t within;
-  int64_t out_channels = wt->dims[axis_of(v.c.w_layout, 'o')];
+  int64_t out_channels = wt->dims[graph_layout_axis(v.c.w_layout, 'o')];
   if (v.c.groups > 1 && out_channels != IR_DYNAMIC) {
     linear_divide(k, v.out_channel, out_channels / v.c.groups, &v.group, &within);
   } else if (v.c.groups > 1) {  // x / (channels / groups), with groups a divisor of the channels
-    extent_t channels = eval_extent(ir_operand(op, 1), (int32_t)axis_of(v.c.w_layout, 'o'));
+    extent_t channels = eval_extent(ir_operand(op, 1), (int32_t)graph_layout_axis(v.c.w_layout, 'o'));
     linear_divide_extent(k, linear_scale(k, v.out_channel, v.c.groups), &channels, &v.group, &within);
   }
   if (v.c.batch_groups > 1) {
     linear_t part;
     linear_divide(k, v.out_channel, out_channels / v.c.batch_groups, &part, &within);
-    int64_t batch = xt->dims[axis_of(v.c.x_layout, 'n')] / v.c.batch_groups;
+    int64_t batch = xt->dims[graph_layout_axis(v.c.x_layout, 'n')] / v.c.batch_groups;
     v.batch = linear_add(k, v.batch, linear_scale(k, part, batch));
   }
   const ir_value_t* w = ir_operand(op, 1);
-  extent_t sizes[1 + GRAPH_MAX_SPATIAL] = {eval_extent(w, (int32_t)axis_of(v.c.w_layout, 'i'))};
+  extent_t sizes[1 + GRAPH_MAX_SPATIAL] = {eval_extent(w, (int32_t)graph_layout_axis(v.c.w_layout, 'i'))};
   for (uint32_t i = 0; i < v.spatial; ++i) {
-    v.out[i] = coords[axis_of(v.c.y_layout, (char)('0' + i))];
-    sizes[1 + i] = eval_extent(w, (int32_t)axis_of(v.c.w_layout, (char)('0' + i)));
+    v.out[i] = coords[graph_layout_axis(v.c.y_layout, (char)('0' + i))];
+    sizes[1 + i] = eval_extent(w, (int32_t)graph_layout_axis(v.c.w_layout, (char)('0' + i)));
   }
   const ir_type_t* element = ir_type_scalar(op->results[0].type);
   ir_value_t* acc = eval_start_value(k, "add", eval_accumulator(k->ctx, element), k->lanes);

@@ -52,7 +52,7 @@ static int64_t block_columns(const few_t* f) {
   return f->along_depth ? f->across * f->subgroups : f->width * f->p.d->device->subgroup_size;
 }
 
-static int64_t workgroup_count(const few_t* f) { return f->p.batch * fragment_ceil(f->p.columns, block_columns(f)); }
+static int64_t workgroup_count(const few_t* f) { return f->p.batch * ceil_div(f->p.columns, block_columns(f)); }
 
 static void plan_along_depth(few_t* f) {
   const product_t* p = &f->p;
@@ -95,7 +95,7 @@ static bool prepare(few_t* f, dispatch_t* d) {
   } else {
     plan_along_columns(f, bytes);
   }
-  return p->batch <= FRAGMENT_MAX_GRID && fragment_ceil(p->columns, block_columns(f)) <= FRAGMENT_MAX_GRID;
+  return p->batch <= FRAGMENT_MAX_GRID && ceil_div(p->columns, block_columns(f)) <= FRAGMENT_MAX_GRID;
 }
 
 bool strategy_few_matches(const dispatch_t* d) {
@@ -204,7 +204,7 @@ static void build_along_depth(few_t* f, linear_t block) {
     kernel_for_end(&k->b, &loop, sums, count);
     for (uint32_t i = 0; i < count; ++i) sums[i] = kernel_loop_result(&loop, i);
   }
-  if (whole < p->depth) add_depths(f, linear_constant(whole), fragment_ceil(p->depth - whole, one), sums);
+  if (whole < p->depth) add_depths(f, linear_constant(whole), ceil_div(p->depth - whole, one), sums);
   store_results(f, first, sums);
 }
 
@@ -335,7 +335,7 @@ void strategy_few_build(dispatch_t* d) {
   assert(prepared);
   (void)prepared;
   f.team = team_begin(d, f.subgroups * d->device->subgroup_size);
-  d->workgroups[0] = fragment_ceil(f.p.columns, block_columns(&f));
+  d->workgroups[0] = ceil_div(f.p.columns, block_columns(&f));
   d->workgroups[2] = f.p.batch;
   f.p.at_batch = fragment_workgroup(k, 2, f.p.batch);
   linear_t block = linear_scale(k, fragment_workgroup(k, 0, d->workgroups[0]), block_columns(&f));

@@ -104,7 +104,7 @@ static bool read_layout(few_matrix_t* m) {
 static int64_t block_columns(const few_matrix_t* m) { return m->across * m->f.row->n; }
 
 static int64_t workgroup_count(const few_matrix_t* m) {
-  return m->f.product.batch * fragment_ceil(m->f.product.columns, block_columns(m));
+  return m->f.product.batch * ceil_div(m->f.product.columns, block_columns(m));
 }
 
 // Depths that a subgroup takes at once.
@@ -134,7 +134,7 @@ static void plan_across(few_matrix_t* m, int64_t bytes) {
   m->across = m->along_depth ? 4 : FEW_WORD / bytes;
   while (m->across > 1 && m->across * m->down > MAX_ACCUMULATORS) m->across /= 2;
   for (; m->across > least; m->across /= 2) {
-    int64_t count = workgroup_count(m), rounds = fragment_ceil(count, units);
+    int64_t count = workgroup_count(m), rounds = ceil_div(count, units);
     if (rounds * units * 4 <= count * 5) break;
   }
   while (!m->along_depth && p->columns % m->across) m->across /= 2;
@@ -165,7 +165,7 @@ static bool choose_instruction(few_matrix_t* m) {
   int64_t least = INT64_MAX;
   for (int32_t i = 0; i < device->mma_count; ++i) {
     if (!fragments_fit(&m->f, &device->mma[i]) || !read_layout(m)) continue;
-    int64_t rows = fragment_ceil(m->f.product.rows, m->f.row->m) * m->f.row->m, cost = rows * 1024 - m->f.row->k;
+    int64_t rows = ceil_div(m->f.product.rows, m->f.row->m) * m->f.row->m, cost = rows * 1024 - m->f.row->k;
     if (cost >= least) continue;
     least = cost;
     best = *m;
@@ -188,7 +188,7 @@ static bool prepare(few_matrix_t* m, dispatch_t* d) {
   if (!choose_instruction(m)) return false;
   m->unroll = m->each * bytes < FEW_WORD ? FEW_WORD / (m->each * bytes) : 1;
   m->run = m->unroll * m->each;
-  m->down = fragment_ceil(p->rows, m->f.row->m);
+  m->down = ceil_div(p->rows, m->f.row->m);
   if (m->run > MAX_RUN || m->down > MAX_DOWN) return false;
   int64_t width = m->run * bytes > FEW_WORD ? FEW_WORD / bytes : m->run;
   while (p->depth % width) width /= 2;
@@ -196,7 +196,7 @@ static bool prepare(few_matrix_t* m, dispatch_t* d) {
   plan_across(m, bytes);
   m->right_width = m->along_depth ? width : m->across;
   plan_subgroups(m, bytes);
-  return p->batch <= FRAGMENT_MAX_GRID && fragment_ceil(p->columns, block_columns(m)) <= FRAGMENT_MAX_GRID;
+  return p->batch <= FRAGMENT_MAX_GRID && ceil_div(p->columns, block_columns(m)) <= FRAGMENT_MAX_GRID;
 }
 
 bool strategy_few_matrix_matches(const dispatch_t* d) {
@@ -453,7 +453,7 @@ void strategy_few_matrix_build(dispatch_t* d) {
   (void)prepared;
   product_t* p = &m.f.product;
   m.team = team_begin(d, m.subgroups * d->device->subgroup_size);
-  d->workgroups[0] = fragment_ceil(p->columns, block_columns(&m));
+  d->workgroups[0] = ceil_div(p->columns, block_columns(&m));
   d->workgroups[2] = p->batch;
   p->at_batch = fragment_workgroup(k, 2, p->batch);
   linear_t block = linear_scale(k, fragment_workgroup(k, 0, d->workgroups[0]), block_columns(&m));

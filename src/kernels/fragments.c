@@ -105,9 +105,8 @@ bool fragments_read(fragments_t* f, dispatch_t* d) {
 }
 
 static bool fills(const product_t* p, const mma_row_t* row) {
-  double padded = (double)(fragment_ceil(p->rows, row->m) * row->m) *
-                  (double)(fragment_ceil(p->columns, row->n) * row->n) *
-                  (double)(fragment_ceil(p->depth, row->k) * row->k);
+  double padded = (double)(ceil_div(p->rows, row->m) * row->m) * (double)(ceil_div(p->columns, row->n) * row->n) *
+                  (double)(ceil_div(p->depth, row->k) * row->k);
   return padded <= 2.5 * (double)p->rows * (double)p->columns * (double)p->depth;
 }
 

@@ -29,8 +29,6 @@ typedef struct fragments_t {
   linear_t matrix_row, matrix_bits[2];  // of the lane, for kernel.load_matrix: which row of which matrix
 } fragments_t;
 
-static inline int64_t fragment_ceil(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Whether the dispatch is a GPU's, all of its sizes are known, and its root is a product whose operands have one type.
 bool fragments_read(fragments_t* f, dispatch_t* d);
 // Makes `row` the instruction; false when it does not do this product.

@@ -179,9 +179,9 @@ static void turn_conv(layouts_t* l, ir_op_t* dispatch, ir_op_t* op) {
   if (!arg) return;
   const ir_type_t* w = arg->type;
   int64_t perm[GRAPH_MAX_RANK], back[GRAPH_MAX_RANK], n = w->rank - 2;
-  int64_t out = strchr(c.w_layout, 'o') - c.w_layout, in = strchr(c.w_layout, 'i') - c.w_layout;
+  int64_t out = graph_layout_axis(c.w_layout, 'o'), in = graph_layout_axis(c.w_layout, 'i');
   if (w->dims[out] <= c.groups) return;
-  for (int64_t i = 0; i < n; ++i) perm[i] = strchr(c.w_layout, (char)('0' + i)) - c.w_layout;
+  for (int64_t i = 0; i < n; ++i) perm[i] = graph_layout_axis(c.w_layout, (char)('0' + i));
   bool deep = depth_is_held(l, w->element) && w->dims[in] > 1;
   perm[n] = deep ? out : in;
   perm[n + 1] = deep ? in : out;

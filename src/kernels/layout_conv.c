@@ -129,11 +129,9 @@ static ir_value_t* bind_argument(convs_t* v, ir_value_t* outer) {
 // Weights
 //===----------------------------------------------------------------------------------------------------------------===
 
-static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
-
 static bool is_depthwise(const convs_t* v, const ir_type_t* w) {
-  return v->c.groups > 1 && w->dims[axis_of(v->c.w_layout, 'i')] == 1 &&
-         w->dims[axis_of(v->c.w_layout, 'o')] == v->c.groups;
+  return v->c.groups > 1 && w->dims[graph_layout_axis(v->c.w_layout, 'i')] == 1 &&
+         w->dims[graph_layout_axis(v->c.w_layout, 'o')] == v->c.groups;
 }
 
 // Whether four channels at a time are multiplied: bytes, unsigned by signed, with known weights.
@@ -144,13 +142,14 @@ static bool wants_words(const convs_t* v) {
   if (!v->device->has_int8_dot || !v->c.unsigned_lhs || !is_bytes || !ir_type_is_int(ye) || ye->width != 32)
     return false;
   if (w->def || !graph_constant_value(ir_operand(v->dispatch, w->index)) || is_depthwise(v, w->type)) return false;
-  return v->c.batch_groups == 1 && (v->c.groups == 1 || w->type->dims[axis_of(v->c.w_layout, 'i')] % CONV_WORD == 0);
+  return v->c.batch_groups == 1 &&
+         (v->c.groups == 1 || w->type->dims[graph_layout_axis(v->c.w_layout, 'i')] % CONV_WORD == 0);
 }
 
 // Whether the input lies in memory so that four channels are a word.
 static bool in_words(const convs_t* v) {
   const ir_value_t* x = ir_operand(v->op, 0);
-  int64_t channel = axis_of(v->c.x_layout, 'c'), tile = 0, axis = -1;
+  int64_t channel = graph_layout_axis(v->c.x_layout, 'c'), tile = 0, axis = -1;
   if (!x->def) return channel == x->type->rank - 1 && x->type->dims[channel] % CONV_WORD == 0;
   if (!ir_is(x->def, GRAPH_UNPACK) || ir_operand(x->def, 0)->def) return false;
   if (graph_attr_one(x->def, GRAPH_ATTR_tiles, &tile) != 1) return false;
@@ -204,7 +203,7 @@ static bool plan_packing(convs_t* v, const ir_type_t* w, packing_t* p) {
   p->words = wants_words(v) && in_words(v);
   if (v->c.batch_groups != 1 || w->rank + 2 + p->words > GRAPH_MAX_RANK || ir_type_count(w) == 0) return false;
   for (int32_t i = 0; i < w->rank; ++i) {
-    p->perm[i] = axis_of(v->c.w_layout, i == 0 ? 'o' : i == 1 ? 'i' : (char)('0' + i - 2));
+    p->perm[i] = graph_layout_axis(v->c.w_layout, i == 0 ? 'o' : i == 1 ? 'i' : (char)('0' + i - 2));
     p->plain[i] = dims[i + 1] = w->dims[p->perm[i]];
   }
   bool depthwise = is_depthwise(v, w);
@@ -240,8 +239,8 @@ static bool wants_terms(const convs_t* v) {
   const ir_value_t *x = ir_operand(v->op, 0), *w = ir_operand(v->op, 1);
   if (x->type->element->kind != IR_TYPE_FLOAT || w->type->element != x->type->element) return false;
   if (w->def || !graph_constant_value(ir_operand(v->dispatch, w->index)) || v->c.batch_groups != 1) return false;
-  return w->type->dims[axis_of(v->c.w_layout, 'i')] % CHUNK == 0 &&
-         w->type->dims[axis_of(v->c.w_layout, 'o')] >= LEAST_OUTPUTS;
+  return w->type->dims[graph_layout_axis(v->c.w_layout, 'i')] % CHUNK == 0 &&
+         w->type->dims[graph_layout_axis(v->c.w_layout, 'o')] >= LEAST_OUTPUTS;
 }
 
 // Bytes or floats for tile registers: a contraction of pixels by what all of their taps read, [kernel.., i] x [o].
@@ -250,17 +249,17 @@ static bool tile_weights(convs_t* v) {
   const ir_type_t* w = weights->type;
   int64_t perm[GRAPH_MAX_RANK], dims[GRAPH_MAX_RANK], pixels = pixel_count(v), images = IR_DYNAMIC;
   if ((!wants_words(v) && !wants_terms(v)) || !in_words(v) || v->c.groups != 1) return false;
-  if (w->dims[axis_of(v->c.w_layout, 'i')] < LEAST_TILED) return false;
+  if (w->dims[graph_layout_axis(v->c.w_layout, 'i')] < LEAST_TILED) return false;
   char* letters = arena_copy(ir_context_arena(v->ctx), "0123456789", (size_t)w->rank + 1);
   memcpy(letters + w->rank - 2, "io", 3);
-  int64_t plain[] = {1, w->dims[axis_of(v->c.w_layout, 'o')]};
+  int64_t plain[] = {1, w->dims[graph_layout_axis(v->c.w_layout, 'o')]};
   for (int32_t i = 0; i < w->rank; ++i) {
-    perm[i] = axis_of(v->c.w_layout, letters[i]);
+    perm[i] = graph_layout_axis(v->c.w_layout, letters[i]);
     dims[i] = w->dims[perm[i]];
     if (i + 1 < w->rank) plain[0] *= dims[i];
     if (i + 2 < w->rank && v->c.x_dilation[i] != 1) return false;
   }
-  images = v->op->results[0].type->dims[axis_of(v->c.y_layout, 'n')];
+  images = v->op->results[0].type->dims[graph_layout_axis(v->c.y_layout, 'n')];
   layout_tiles_t tiles = {.op = v->op,
                           .rows = images == IR_DYNAMIC || pixels == IR_DYNAMIC ? IR_DYNAMIC : images * pixels};
   const ir_attr_t* constant = graph_constant_value(ir_operand(v->dispatch, weights->index));
@@ -323,14 +322,14 @@ static bool is_read_only(const ir_value_t* value) {
 static bool needs_padding(const convs_t* v, uint32_t last) {
   enum { MANY_TAPS = 12, WIDE = 16 };
   const graph_conv_t* c = &v->c;
-  int64_t taps = ir_operand(v->op, 1)->type->dims[axis_of(c->w_layout, (char)('0' + last))];
+  int64_t taps = ir_operand(v->op, 1)->type->dims[graph_layout_axis(c->w_layout, (char)('0' + last))];
   if (c->x_dilation[last] != 1 || (c->pad_low[last] <= 0 && c->pad_high[last] <= 0)) return false;
   return taps > MANY_TAPS || c->pad_low[last] > WIDE || c->pad_high[last] > WIDE;
 }
 
 static void pad_columns(convs_t* v, helper_t* h, uint32_t last) {
   int64_t low[GRAPH_MAX_RANK] = {0}, high[GRAPH_MAX_RANK] = {0}, none[GRAPH_MAX_RANK] = {0};
-  int64_t axis = axis_of(v->c.x_layout, (char)('0' + last));
+  int64_t axis = graph_layout_axis(v->c.x_layout, (char)('0' + last));
   low[axis] = v->c.pad_low[last], high[axis] = v->c.pad_high[last];
   v->c.pad_low[last] = v->c.pad_high[last] = 0;
   const ir_type_t* element = h->inner->type->element;
@@ -345,7 +344,7 @@ static void pad_columns(convs_t* v, helper_t* h, uint32_t last) {
 static void prepare_input(convs_t* v) {
   ir_value_t* x = ir_operand(v->op, 0);
   uint32_t last = (uint32_t)x->type->rank - 3;
-  int64_t channel = axis_of(v->c.x_layout, 'c'), block = 0;
+  int64_t channel = graph_layout_axis(v->c.x_layout, 'c'), block = 0;
   if (!is_static(x) || ir_type_count(x->type) == 0) return;
   bool pads = needs_padding(v, last), computes = !is_read_only(x);
   bool blocked = x->def && ir_is(x->def, GRAPH_UNPACK) && !ir_operand(x->def, 0)->def;

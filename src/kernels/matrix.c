@@ -42,11 +42,11 @@ static double plan_cost(const matrix_t* m) {
   const product_t* p = &m->f.product;
   const device_info_t* device = p->d->device;
   const mma_row_t* row = m->f.row;
-  double waves = (double)p->batch * (double)fragment_ceil(p->rows, m->down * row->m) *
-                 (double)(fragment_ceil(p->columns, m->across * row->n * m->waves) * m->waves);
+  double waves = (double)p->batch * (double)ceil_div(p->rows, m->down * row->m) *
+                 (double)(ceil_div(p->columns, m->across * row->n * m->waves) * m->waves);
   double products = (double)(m->down * m->across) * (double)row->m * row->n * row->k / 128.0;
   double loads = (double)(m->down * row->a_lanes + (is_woven(m) ? 1 : m->across) * row->b_lanes) * 3;
-  double steps = (double)(p->taps * fragment_ceil(p->depth, row->k));
+  double steps = (double)(p->taps * ceil_div(p->depth, row->k));
   double per_wave = steps * (products + loads + 4) + (double)(m->down * m->across * row->c_lanes) * 10 + 150;
   return per_wave * (waves + (double)device->compute_units / 8);
 }
@@ -280,8 +280,8 @@ void strategy_matrix_build(dispatch_t* d) {
   m.b_type = kernel_vector_type(d->ctx, m.f.element, m.f.row->b_lanes);
   int64_t size[3] = {m.f.row->subgroup * m.waves, 1, 1};
   ir_op_set_attr(d->ctx, k->func, "workgroup_size", ir_attr_i64_array(d->ctx, size, 3));
-  d->workgroups[0] = fragment_ceil(p->columns, m.across * m.f.row->n * m.waves);
-  d->workgroups[1] = fragment_ceil(p->rows, m.down * m.f.row->m);
+  d->workgroups[0] = ceil_div(p->columns, m.across * m.f.row->n * m.waves);
+  d->workgroups[1] = ceil_div(p->rows, m.down * m.f.row->m);
   d->workgroups[2] = p->batch;
   find_places(&m);
   ir_value_t* acc[MAX_ACCUMULATORS];

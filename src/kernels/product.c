@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
-
 static ir_value_t* side_value(const product_t* p, product_side_t side) {
   bool second = p->is_conv ? side == PRODUCT_LEFT : (side == PRODUCT_RIGHT) != p->turned;
   return ir_operand(p->op, second ? 1 : 0);
@@ -55,22 +53,22 @@ static bool read_conv(product_t* p) {
   if (p->conv.batch_groups != 1) return false;
   p->spatial = (uint32_t)w->rank - 2;
   p->taps = 1;
-  int64_t image = axis_of(p->conv.y_layout, 'n');
+  int64_t image = graph_layout_axis(p->conv.y_layout, 'n');
   for (int32_t i = 0; i < y->rank; ++i) {
     if (i != image && y->dims[i] == IR_DYNAMIC) return false;
-    if (i != axis_of(p->conv.x_layout, 'n') && x->dims[i] == IR_DYNAMIC) return false;
+    if (i != graph_layout_axis(p->conv.x_layout, 'n') && x->dims[i] == IR_DYNAMIC) return false;
   }
   if (!ir_type_is_static(w)) return false;
   p->columns = size_of(p, y, image);
   for (uint32_t i = 0; i < p->spatial; ++i) {
     if (p->conv.x_dilation[i] != 1) return false;
-    p->window[i] = w->dims[axis_of(p->conv.w_layout, (char)('0' + i))];
+    p->window[i] = w->dims[graph_layout_axis(p->conv.w_layout, (char)('0' + i))];
     p->taps *= p->window[i];
-    p->columns *= y->dims[axis_of(p->conv.y_layout, (char)('0' + i))];
+    p->columns *= y->dims[graph_layout_axis(p->conv.y_layout, (char)('0' + i))];
   }
   p->batch = p->conv.groups;
-  p->rows = y->dims[axis_of(p->conv.y_layout, 'c')] / p->conv.groups;
-  p->depth = w->dims[axis_of(p->conv.w_layout, 'i')];
+  p->rows = y->dims[graph_layout_axis(p->conv.y_layout, 'c')] / p->conv.groups;
+  p->depth = w->dims[graph_layout_axis(p->conv.w_layout, 'i')];
   return true;
 }
 
@@ -94,10 +92,10 @@ void product_measure(product_t* p) {
   if (!p->dynamic) return;
   const ir_value_t *lhs = ir_operand(p->op, 0), *rhs = ir_operand(p->op, 1), *y = ir_result(p->op, 0);
   if (p->is_conv) {
-    extent_t images = eval_extent(y, (int32_t)axis_of(p->conv.y_layout, 'n'));
+    extent_t images = eval_extent(y, (int32_t)graph_layout_axis(p->conv.y_layout, 'n'));
     p->column_size = extent_fixed(1);
     for (uint32_t i = 0; i < p->spatial; ++i) {
-      p->column_size.factor *= y->type->dims[axis_of(p->conv.y_layout, (char)('0' + i))];
+      p->column_size.factor *= y->type->dims[graph_layout_axis(p->conv.y_layout, (char)('0' + i))];
     }
     p->column_size = extent_product(images, p->column_size);
     return;
@@ -118,9 +116,10 @@ product_column_t product_column(product_t* p, linear_t column) {
   product_column_t out = {.column = column};
   if (!p->is_conv) return out;
   const ir_type_t* y = p->op->results[0].type;
-  int64_t sizes[1 + GRAPH_MAX_SPATIAL] = {y->dims[axis_of(p->conv.y_layout, 'n')]};
+  int64_t sizes[1 + GRAPH_MAX_SPATIAL] = {y->dims[graph_layout_axis(p->conv.y_layout, 'n')]};
   linear_t coords[1 + GRAPH_MAX_SPATIAL];
-  for (uint32_t i = 0; i < p->spatial; ++i) sizes[1 + i] = y->dims[axis_of(p->conv.y_layout, (char)('0' + i))];
+  for (uint32_t i = 0; i < p->spatial; ++i)
+    sizes[1 + i] = y->dims[graph_layout_axis(p->conv.y_layout, (char)('0' + i))];
   iterations_split(&p->d->k, column, sizes, 1 + (int32_t)p->spatial, coords);
   out.image = coords[0];
   memcpy(out.position, &coords[1], sizeof(linear_t) * p->spatial);
@@ -144,7 +143,7 @@ product_point_t product_point(product_t* p, const product_column_t* column, cons
   ir_value_t* values[GRAPH_MAX_SPATIAL] = {0};
   int64_t sizes[GRAPH_MAX_SPATIAL];
   for (uint32_t i = 0; p->is_conv && i < p->spatial; ++i) {
-    sizes[i] = x->dims[axis_of(p->conv.x_layout, (char)('0' + i))];
+    sizes[i] = x->dims[graph_layout_axis(p->conv.x_layout, (char)('0' + i))];
     linear_t at = linear_add(k, linear_scale(k, column->position[i], p->conv.strides[i]),
                              linear_scale(k, tap->at[i], p->conv.w_dilation[i]));
     at.constant -= p->conv.pad_low[i];
@@ -187,9 +186,10 @@ static linear_t channel_of(product_t* p, linear_t within, int64_t per_group) {
 product_element_t product_left_element(product_t* p, linear_t row, const product_tap_t* tap, linear_t depth) {
   if (!p->is_conv) return contract_element(p, PRODUCT_LEFT, row, depth);
   product_element_t out = {.tensor = side_value(p, PRODUCT_LEFT)};
-  out.coords[axis_of(p->conv.w_layout, 'o')] = channel_of(p, row, p->rows);
-  out.coords[axis_of(p->conv.w_layout, 'i')] = depth;
-  for (uint32_t i = 0; i < p->spatial; ++i) out.coords[axis_of(p->conv.w_layout, (char)('0' + i))] = tap->at[i];
+  out.coords[graph_layout_axis(p->conv.w_layout, 'o')] = channel_of(p, row, p->rows);
+  out.coords[graph_layout_axis(p->conv.w_layout, 'i')] = depth;
+  for (uint32_t i = 0; i < p->spatial; ++i)
+    out.coords[graph_layout_axis(p->conv.w_layout, (char)('0' + i))] = tap->at[i];
   return out;
 }
 
@@ -197,9 +197,10 @@ product_element_t product_right_element(product_t* p, const product_column_t* co
                                         linear_t depth) {
   if (!p->is_conv) return contract_element(p, PRODUCT_RIGHT, column->column, depth);
   product_element_t out = {.tensor = side_value(p, PRODUCT_RIGHT), .inside = point->inside};
-  out.coords[axis_of(p->conv.x_layout, 'n')] = point->image;
-  out.coords[axis_of(p->conv.x_layout, 'c')] = channel_of(p, depth, p->depth);
-  for (uint32_t i = 0; i < p->spatial; ++i) out.coords[axis_of(p->conv.x_layout, (char)('0' + i))] = point->at[i];
+  out.coords[graph_layout_axis(p->conv.x_layout, 'n')] = point->image;
+  out.coords[graph_layout_axis(p->conv.x_layout, 'c')] = channel_of(p, depth, p->depth);
+  for (uint32_t i = 0; i < p->spatial; ++i)
+    out.coords[graph_layout_axis(p->conv.x_layout, (char)('0' + i))] = point->at[i];
   return out;
 }
 
@@ -222,7 +223,7 @@ ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value) 
 int64_t product_line(const product_t* p) {
   if (!p->is_conv) return p->turned ? 1 : p->columns;
   const ir_type_t* y = p->op->results[0].type;
-  int64_t last = axis_of(p->conv.y_layout, (char)('0' + p->spatial - 1));
+  int64_t last = graph_layout_axis(p->conv.y_layout, (char)('0' + p->spatial - 1));
   return p->spatial && last == y->rank - 1 ? y->dims[last] : 1;
 }
 
@@ -239,9 +240,10 @@ void product_store(product_t* p, linear_t row, const product_column_t* column, i
   ir_value_t* result = ir_result(p->op, 0);
   linear_t coords[GRAPH_MAX_RANK];
   if (p->is_conv) {
-    coords[axis_of(p->conv.y_layout, 'n')] = column->image;
-    coords[axis_of(p->conv.y_layout, 'c')] = channel_of(p, row, p->rows);
-    for (uint32_t i = 0; i < p->spatial; ++i) coords[axis_of(p->conv.y_layout, (char)('0' + i))] = column->position[i];
+    coords[graph_layout_axis(p->conv.y_layout, 'n')] = column->image;
+    coords[graph_layout_axis(p->conv.y_layout, 'c')] = channel_of(p, row, p->rows);
+    for (uint32_t i = 0; i < p->spatial; ++i)
+      coords[graph_layout_axis(p->conv.y_layout, (char)('0' + i))] = column->position[i];
   } else {
     uint32_t n = 0;
     if (result->type->rank == 3) coords[n++] = p->at_batch;
@@ -291,8 +293,8 @@ product_along_t product_along(const product_t* p, product_side_t side) {
   bool left = side == PRODUCT_LEFT;
   int64_t inner = product_inner_dim(value), rank = value->type->rank, free, depth;
   if (p->is_conv) {
-    depth = left ? axis_of(p->conv.w_layout, 'i') : axis_of(p->conv.x_layout, 'c');
-    free = left ? axis_of(p->conv.w_layout, 'o') : -1;
+    depth = left ? graph_layout_axis(p->conv.w_layout, 'i') : graph_layout_axis(p->conv.x_layout, 'c');
+    free = left ? graph_layout_axis(p->conv.w_layout, 'o') : -1;
   } else {
     depth = left != p->turned ? rank - 1 : rank - 2;
     free = left != p->turned ? rank - 2 : rank - 1;

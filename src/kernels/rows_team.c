@@ -146,7 +146,7 @@ static void plan_pieces(rows_t* r, int64_t length, int64_t* threads) {
   if (r->lanes > each) r->lanes = each;
   while (values && *threads * each < length && *threads * 2 <= limit) *threads *= 2;
   if (values && *threads * each < length && *threads * 2 > limit) each *= 2;
-  int64_t all = fragment_ceil(length, *threads * r->lanes), most = each / r->lanes;
+  int64_t all = ceil_div(length, *threads * r->lanes), most = each / r->lanes;
   r->pieces = all <= most ? all : values ? most : 0;
 }
 

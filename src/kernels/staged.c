@@ -340,8 +340,8 @@ void strategy_staged_build(dispatch_t* d) {
   (void)planned;
   if (d->device->lists_product_plans) staged_list_plans(d);
   const product_t* p = &s.f.product;
-  d->workgroups[0] = fragment_ceil(p->columns, s.sides[PRODUCT_RIGHT].size);
-  d->workgroups[1] = fragment_ceil(p->rows, s.sides[PRODUCT_LEFT].size);
+  d->workgroups[0] = ceil_div(p->columns, s.sides[PRODUCT_RIGHT].size);
+  d->workgroups[1] = ceil_div(p->rows, s.sides[PRODUCT_LEFT].size);
   d->workgroups[2] = p->batch;
   find_places(&s);
   ir_value_t* acc[STAGED_MAX_FRAGMENTS];

@@ -53,7 +53,7 @@ static inline int64_t staged_fragments(const staged_t* s) { return s->down * s->
 // Of a tile's depth, what a slice multiplies.
 static inline int64_t staged_slice_depth(const staged_t* s) { return s->depth / s->slices; }
 // Tiles along the depth.
-static inline int64_t staged_depths(const staged_t* s) { return fragment_ceil(s->f.product.depth, s->depth); }
+static inline int64_t staged_depths(const staged_t* s) { return ceil_div(s->f.product.depth, s->depth); }
 static inline int64_t staged_steps(const staged_t* s) { return s->f.product.taps * staged_depths(s); }
 
 // Reads the dispatch and cuts the tile; false when this is no product for it.

@@ -86,8 +86,8 @@ static double resident_workgroups(const staged_t* s) {
 // Workgroups that read a side's tile.
 static int64_t readers(const staged_t* s, product_side_t which) {
   const product_t* p = &s->f.product;
-  return which == PRODUCT_LEFT ? fragment_ceil(p->columns, s->sides[PRODUCT_RIGHT].size)
-                               : fragment_ceil(p->rows, s->sides[PRODUCT_LEFT].size);
+  return which == PRODUCT_LEFT ? ceil_div(p->columns, s->sides[PRODUCT_RIGHT].size)
+                               : ceil_div(p->rows, s->sides[PRODUCT_LEFT].size);
 }
 
 static double workgroups_of_unit(const staged_t* s) {
@@ -202,7 +202,7 @@ static bool plan_tile(staged_t* s) {
     if (!s->sides[i].along_depth && staged_slice_depth(s) % s->sides[i].run) return false;
   }
   s->async = s->sides[0].copies && s->sides[1].copies;
-  return fragment_ceil(s->f.product.rows, rows) <= FRAGMENT_MAX_GRID;
+  return ceil_div(s->f.product.rows, rows) <= FRAGMENT_MAX_GRID;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -253,7 +253,7 @@ static int64_t most_slices(const staged_t* s) {
   const product_t* p = &s->f.product;
   if (!p->d->device->has_async_copy) return 1;
   int64_t rows = s->down * s->waves_down * s->f.row->m, columns = s->across * s->waves_across * s->f.row->n;
-  int64_t groups = p->batch * fragment_ceil(p->rows, rows) * fragment_ceil(p->columns, columns);
+  int64_t groups = p->batch * ceil_div(p->rows, rows) * ceil_div(p->columns, columns);
   return groups <= 2 * p->d->device->compute_units ? MOST_SLICES : 1;
 }
 
@@ -281,7 +281,7 @@ static void plan_tiles(staged_t* s, choice_t* choice) {
 
 static void plan_depths(staged_t* s, choice_t* choice) {
   int64_t bytes = ir_type_bytes(s->f.element);
-  int64_t padded = fragment_ceil(s->f.product.depth, s->f.row->k) * s->f.row->k;
+  int64_t padded = ceil_div(s->f.product.depth, s->f.row->k) * s->f.row->k;
   for (int64_t row_bytes = 32; row_bytes <= 512; row_bytes *= 2) {
     s->depth = row_bytes / bytes;
     if (s->depth && s->depth % s->f.row->k == 0 && s->depth <= padded) plan_tiles(s, choice);

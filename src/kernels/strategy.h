@@ -7,6 +7,8 @@
 
 enum { KERNEL_MAX_RULE = 3 + GRAPH_MAX_RANK };
 
+static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // A dispatch whose kernel is being built.
 typedef struct dispatch_t {
   ir_context_t* ctx;

@@ -32,8 +32,6 @@ typedef struct tile_t {
 // The shape
 //===----------------------------------------------------------------------------------------------------------------===
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Instructions of all waves; machines with many units need many waves.
 static double plan_cost(const tile_t* t, const device_info_t* device) {
   const product_t* p = &t->product;

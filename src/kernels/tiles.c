@@ -16,8 +16,6 @@
 
 #include "kernels/layout_tiles.h"
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 bool strategy_tiles_matches(const dispatch_t* d) {
   tiles_weights_t w;
   if (!d->root || (!ir_is(d->root, GRAPH_CONTRACT) && !ir_is(d->root, GRAPH_CONV))) return false;
@@ -48,11 +46,14 @@ static void read_rows(tiles_t* t) {
   for (int32_t i = 0; i + 1 < y->type->rank; ++i) t->rows = extent_product(t->rows, t->row_sizes[i]);
 }
 
+// Of the second-level cache, of which not every device tells.
+static int64_t cache_bytes(const device_info_t* device) { return device->l2_bytes > 0 ? device->l2_bytes : 1 << 20; }
+
 // Blocks of rows whose panel leaves most of the second-level cache to weights and results, and of the depth, of which
 // what a square of results reads of either operand is about as large as the first level.
 static void plan_blocks(tiles_t* t) {
   enum { MOST_BLOCKS = 32, MOST_ROWS = 128, SPREAD = 4, CONFLICT = 512 };
-  int64_t bytes = 4 / t->w.group, l2 = t->d->device->l2_bytes > 0 ? t->d->device->l2_bytes : 1 << 20;
+  int64_t bytes = 4 / t->w.group, l2 = cache_bytes(t->d->device);
   int64_t l1 = t->d->device->l1_bytes > 0 ? t->d->device->l1_bytes : 32 << 10, most = l2 / 4,
           rows = extent_is_fixed(&t->rows) ? t->rows.factor : MOST_ROWS;
   bool taps = t->is_conv && t->w.group < 4;  // a block of the depth is of one tap
@@ -106,7 +107,7 @@ static void finish_row(tiles_t* t, linear_t first, linear_t row, ir_value_t* pan
   linear_t coords[GRAPH_MAX_RANK], kept = kept_at(t, first, row, panel), y = linear_add(k, first, row);
   y = linear_add(k, y, linear_value(t->first_row));
   tiles_row(t, y, coords);
-  int32_t axis = t->is_conv ? (int32_t)(strchr(t->conv.y_layout, 'c') - t->conv.y_layout) : 1;
+  int32_t axis = t->is_conv ? graph_layout_axis(t->conv.y_layout, 'c') : 1;
   for (int64_t v = 0; v < TILES_PANEL; v += TILES_SIDE) {
     linear_t column = linear_scale(k, linear_value(panel), TILES_PANEL), at = kept;
     column.constant += v;
@@ -238,8 +239,7 @@ static void build_square(tiles_t* t, square_t* s, linear_t first_chunk) {
   uint32_t count = (uint32_t)(2 * s->sides);
   if (t->depth_blocks == 1) {
     const ir_type_t* type = kernel_vector_type(k->ctx, t->accumulator, TILES_SIDE * TILES_SIDE);
-    bool is_float = t->accumulator->kind == IR_TYPE_FLOAT;
-    ir_value_t* zero = is_float ? kernel_number(&k->b, type, 0) : kernel_integer(&k->b, type, 0);
+    ir_value_t* zero = kernel_number(&k->b, type, 0);
     for (uint32_t i = 0; i < count; ++i) s->acc[i] = zero;
   } else {
     keep_square(t, s, false);
@@ -429,8 +429,7 @@ void strategy_tiles_build(dispatch_t* d) {
   t.accumulator = eval_accumulator(d->ctx, ir_type_scalar(d->root->results[0].type));
   read_rows(&t);
   plan_blocks(&t);
-  t.streams =
-      ir_type_count(t.w.arg->type) * (4 / t.w.group) > (d->device->l2_bytes > 0 ? d->device->l2_bytes : 1 << 20) / 2;
+  t.streams = ir_type_count(t.w.arg->type) * (4 / t.w.group) > cache_bytes(d->device) / 2;
   int64_t groups = plan_columns(&t), panel = t.row_block * t.w.terms * t.stride + KERNEL_TILE_ROW_BYTES;
   int64_t kept = (t.depth_blocks > 1 ? t.row_block : TILES_PANEL) * kept_columns(&t);
   t.panel = kernel_alloc(&k->b, t.w.arg->type->element, panel, IR_SPACE_WORKGROUP);

@@ -61,11 +61,6 @@ static ir_value_t* is_extreme(kernel_build_t* k, ir_value_t* bits) {
   return kernel_binary(&k->b, SCALAR_and, far, some);
 }
 
-static ir_value_t* zeros_like(kernel_build_t* k, const ir_value_t* x) {
-  bool is_float = ir_type_scalar(x->type)->kind == IR_TYPE_FLOAT;
-  return is_float ? kernel_number(&k->b, x->type, 0) : kernel_integer(&k->b, x->type, 0);
-}
-
 static ir_value_t* cast_bits(kernel_build_t* k, ir_value_t* x, const ir_type_t* scalar) {
   return kernel_cast(&k->b, SCALAR_bitcast, x, scalar);
 }
@@ -116,7 +111,7 @@ static void pack_numbers(dispatch_t* d, linear_t at, ir_value_t** extreme, void*
   kernel_build_t* k = &d->k;
   linear_t coords[] = {f->row, linear_add(k, f->depth, at)}, offset = at;
   ir_value_t* x = eval_lanes(k, ir_operand(f->t->op, 0), coords);
-  if (k->mask) x = kernel_ternary(&k->b, SCALAR_select, k->mask, x, zeros_like(k, x));
+  if (k->mask) x = kernel_ternary(&k->b, SCALAR_select, k->mask, x, kernel_number(&k->b, x->type, 0));
   offset.lane = 0;
   store_terms(f->t, x, linear_add(k, f->offset, offset), f->t->w.group == 4 ? NULL : extreme);
 }
@@ -148,8 +143,6 @@ static ir_value_t* pack_number_rows(tiles_t* t, linear_t depth) {
 // Pixels
 //===----------------------------------------------------------------------------------------------------------------===
 
-static int32_t axis_of(const char* layout, char name) { return (int32_t)(strchr(layout, name) - layout); }
-
 // Which tap a block of the depth is of, where it is of one; and its first channel.
 static linear_t find_tap(tiles_t* t, linear_t number, linear_t* taps) {
   kernel_build_t* k = &t->d->k;
@@ -177,11 +170,11 @@ static tiles_left_t find_pixel(tiles_t* t, linear_t row, const linear_t* taps) {
   const graph_conv_t* c = &t->conv;
   linear_t y[GRAPH_MAX_RANK];
   tiles_row(t, row, y);
-  tiles_left_t pixel = {.axis = axis_of(c->x_layout, 'c')};
-  pixel.coords[axis_of(c->x_layout, 'n')] = y[axis_of(c->y_layout, 'n')];
+  tiles_left_t pixel = {.axis = graph_layout_axis(c->x_layout, 'c')};
+  pixel.coords[graph_layout_axis(c->x_layout, 'n')] = y[graph_layout_axis(c->y_layout, 'n')];
   for (int32_t i = 0; i + 2 < ir_operand(t->op, 0)->type->rank; ++i) {
-    int32_t axis = axis_of(c->x_layout, (char)('0' + i));
-    linear_t at = linear_scale(k, y[axis_of(c->y_layout, (char)('0' + i))], c->strides[i]);
+    int32_t axis = graph_layout_axis(c->x_layout, (char)('0' + i));
+    linear_t at = linear_scale(k, y[graph_layout_axis(c->y_layout, (char)('0' + i))], c->strides[i]);
     at = linear_add(k, at, linear_scale(k, taps[i], c->w_dilation[i]));
     at.constant -= c->pad_low[i];
     ir_value_t *here = is_inside(t, i, axis, at), *before = pixel.inside;

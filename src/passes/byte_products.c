@@ -73,7 +73,7 @@ static ir_value_t* build_bytes(ir_builder_t* b, const bytes_t* x) {
 // Weights as bytes, and their sum for each output channel. False when one is no byte.
 static bool narrow_weights(const ir_attr_t* attr, const char* layout, int8_t* bytes, int32_t* sums) {
   const ir_type_t* type = attr->type;
-  int64_t count = ir_type_count(type), inner = 1, channel = strchr(layout, 'o') - layout;
+  int64_t count = ir_type_count(type), inner = 1, channel = graph_layout_axis(layout, 'o');
   for (int32_t d = (int32_t)channel + 1; d < type->rank; ++d) inner *= type->dims[d];
   const char* data = ir_attr_data(attr);
   memset(sums, 0, sizeof(*sums) * (size_t)type->dims[channel]);
@@ -111,8 +111,6 @@ static ir_value_t* share_of_zero(ir_builder_t* b, const bytes_t* x, int32_t* sum
 // Products
 //===----------------------------------------------------------------------------------------------------------------===
 
-static int64_t axis_of(const char* layout, char name) { return strchr(layout, name) - layout; }
-
 // How much the zero point has to be written around the image in place of the padding; the convolution has none then.
 typedef struct frame_t {
   int64_t low[GRAPH_MAX_RANK], high[GRAPH_MAX_RANK];
@@ -125,7 +123,7 @@ static bool find_frame(const bytes_t* x, graph_conv_t* c, frame_t* out) {
   *out = (frame_t){0};
   if (x->zero == 0 && !x->added_zero) return true;
   for (int32_t i = 0; i + 2 < x->type->rank; ++i) {
-    int64_t axis = axis_of(c->x_layout, (char)('0' + i));
+    int64_t axis = graph_layout_axis(c->x_layout, (char)('0' + i));
     out->low[axis] = c->pad_low[i], out->high[axis] = c->pad_high[i];
     out->any |= c->pad_low[i] || c->pad_high[i];
     plain &= c->pad_low[i] >= 0 && c->pad_high[i] >= 0 && c->x_dilation[i] == 1;
@@ -143,7 +141,7 @@ static ir_value_t* write_frame(ir_builder_t* b, const bytes_t* x, ir_value_t* im
 
 // Channels that a group multiplies, as far as words are made of them.
 static bool fits_words(const ir_type_t* x, const ir_type_t* w, const graph_conv_t* c) {
-  int64_t channels = w->dims[axis_of(c->w_layout, 'i')], axis = axis_of(c->x_layout, 'c');
+  int64_t channels = w->dims[graph_layout_axis(c->w_layout, 'i')], axis = graph_layout_axis(c->x_layout, 'c');
   if (c->batch_groups != 1 || x->rank < 3 || channels < LEAST_CHANNELS) return false;
   if (c->groups > 1 && channels % WORD) return false;
   return axis == 1 || (axis == x->rank - 1 && x->dims[axis] % WORD == 0);
@@ -153,7 +151,7 @@ static ir_value_t* convolve(ir_builder_t* b, const bytes_t* x, const ir_attr_t* 
   const ir_type_t *i32 = ir_type_scalar(weights->type), *i8 = ir_type_int(b->ctx, 8);
   frame_t frame;
   if (!fits_words(x->type, weights->type, c) || !find_frame(x, c, &frame)) return NULL;
-  int64_t count = ir_type_count(weights->type), outputs = weights->type->dims[axis_of(c->w_layout, 'o')];
+  int64_t count = ir_type_count(weights->type), outputs = weights->type->dims[graph_layout_axis(c->w_layout, 'o')];
   int8_t* bytes = memory_alloc((size_t)count + 1);
   int32_t* sums = memory_array((size_t)outputs + 1, sizeof(*sums));
   ir_value_t* y = NULL;
@@ -163,7 +161,7 @@ static ir_value_t* convolve(ir_builder_t* b, const bytes_t* x, const ir_attr_t* 
     c->unsigned_lhs = true;
     y = graph_conv(b, write_frame(b, x, build_bytes(b, x), &frame), w, c, i32);
     if (x->zero || x->added_zero) {
-      y = graph_binary(b, SCALAR_sub, y, share_of_zero(b, x, sums, y->type, axis_of(c->y_layout, 'c')));
+      y = graph_binary(b, SCALAR_sub, y, share_of_zero(b, x, sums, y->type, graph_layout_axis(c->y_layout, 'c')));
     }
   }
   memory_free(bytes);

@@ -131,26 +131,10 @@ static bool is_wide(const ir_op_t* op) {
   return is_i32(ir_operand(op, 0)->type) && is_i32(ir_operand(op, 1)->type) && is_i32(op->results[0].type);
 }
 
-static ir_value_t* product_of(ir_builder_t* b, const ir_op_t* op, ir_value_t* x, ir_value_t* w,
-                              const ir_type_t* element) {
-  if (ir_is(op, GRAPH_CONV)) {
-    graph_conv_t conv = graph_conv_read(op);
-    return graph_conv(b, x, w, &conv, element);
-  }
-  int64_t lists[4][GRAPH_MAX_RANK];
-  graph_contract_t c = {
-      .lhs_batch = lists[0], .rhs_batch = lists[1], .lhs_contract = lists[2], .rhs_contract = lists[3]};
-  c.batch_count = graph_get_lhs_batch(op, lists[0]);
-  graph_get_rhs_batch(op, lists[1]);
-  c.contract_count = graph_get_lhs_contract(op, lists[2]);
-  graph_get_rhs_contract(op, lists[3]);
-  return graph_contract(b, x, w, &c, element);
-}
-
 static ir_value_t* multiply_floats(ir_builder_t* b, const product_t* p) {
   ir_value_t* x = as_floats(b, ir_operand(p->op, 0), p->constants[0]);
   ir_value_t* w = as_floats(b, ir_operand(p->op, 1), p->constants[1]);
-  ir_value_t* y = product_of(b, p->op, x, w, ir_type_float(b->ctx, IR_F32));
+  ir_value_t* y = integers_product(b, p->op, x, w, ir_type_float(b->ctx, IR_F32));
   return graph_cast(b, y, p->op->results[0].type->element, false);
 }
 
@@ -159,8 +143,8 @@ static bool find_halved(const product_t* p, int64_t dims[2]) {
   if (ir_is(p->op, GRAPH_CONV)) {
     graph_conv_t c = graph_conv_read(p->op);
     if (c.groups != 1 || c.batch_groups != 1) return false;
-    dims[0] = strchr(c.x_layout, 'c') - c.x_layout;
-    dims[1] = strchr(c.w_layout, 'i') - c.w_layout;
+    dims[0] = graph_layout_axis(c.x_layout, 'c');
+    dims[1] = graph_layout_axis(c.w_layout, 'i');
   } else {
     int64_t lhs[GRAPH_MAX_RANK], rhs[GRAPH_MAX_RANK];
     if (!graph_get_lhs_contract(p->op, lhs) || !graph_get_rhs_contract(p->op, rhs)) return false;
@@ -205,7 +189,7 @@ static ir_value_t* add_halves(ir_builder_t* b, const product_t* p) {
     int64_t part[2] = {h ? middle : 0, h ? size - middle : middle};
     ir_value_t* x = part_of(b, ir_operand(p->op, 0), p->constants[0], dims[0], part);
     ir_value_t* w = part_of(b, ir_operand(p->op, 1), p->constants[1], dims[1], part);
-    halves[h] = product_of(b, p->op, x, w, p->op->results[0].type->element);
+    halves[h] = integers_product(b, p->op, x, w, p->op->results[0].type->element);
   }
   return graph_binary(b, SCALAR_add, halves[0], halves[1]);
 }

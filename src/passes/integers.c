@@ -160,3 +160,19 @@ static bool range_of(const ir_value_t* value, int depth, integers_t* out) {
 }
 
 bool integers_range(const ir_value_t* value, integers_t* out) { return range_of(value, 0, out); }
+
+ir_value_t* integers_product(ir_builder_t* b, const ir_op_t* op, ir_value_t* x, ir_value_t* w,
+                             const ir_type_t* element) {
+  if (ir_is(op, GRAPH_CONV)) {
+    graph_conv_t conv = graph_conv_read(op);
+    return graph_conv(b, x, w, &conv, element);
+  }
+  int64_t lists[4][GRAPH_MAX_RANK];
+  graph_contract_t c = {
+      .lhs_batch = lists[0], .rhs_batch = lists[1], .lhs_contract = lists[2], .rhs_contract = lists[3]};
+  c.batch_count = graph_get_lhs_batch(op, lists[0]);
+  graph_get_rhs_batch(op, lists[1]);
+  c.contract_count = graph_get_lhs_contract(op, lists[2]);
+  graph_get_rhs_contract(op, lists[3]);
+  return graph_contract(b, x, w, &c, element);
+}

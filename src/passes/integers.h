@@ -25,5 +25,8 @@ const ir_attr_t* integers_known(ir_context_t* ctx, const ir_value_t* value);
 // range of INTEGERS_ANY.
 #define INTEGERS_ANY (INT64_C(1) << 60)
 bool integers_range(const ir_value_t* value, integers_t* out);
+// The graph.conv or graph.contract `op` with other operands and another type of sums.
+ir_value_t* integers_product(ir_builder_t* b, const ir_op_t* op, ir_value_t* x, ir_value_t* w,
+                             const ir_type_t* element);
 
 #endif  // IREE_C_PASSES_INTEGERS_H_

@@ -9,10 +9,9 @@
 // Sums of integers are exact, so the result is at least as near to the true one as sums of rounded floats are. Scales
 // are one for the left operand and one, or one for each output channel, for the right one, whose bytes are known.
 // byte_products.c and exact_floats.c multiply the integers.
-#include <string.h>
-
 #include "dialects/graph.h"
 #include "ir/rewrite.h"
+#include "passes/integers.h"
 #include "passes/passes.h"
 
 enum { MOST_PRODUCTS = INT32_MAX / (255 * 255) };  // that surely add up to an i32
@@ -90,46 +89,50 @@ static bool read_scaled(ir_context_t* ctx, ir_value_t* value, scaled_t* out) {
 // Products
 //===----------------------------------------------------------------------------------------------------------------===
 
-static ir_value_t* contract(ir_builder_t* b, ir_op_t* op, const scaled_t* x, const scaled_t* w) {
-  int64_t lhs[GRAPH_MAX_RANK], rhs[GRAPH_MAX_RANK], none[GRAPH_MAX_RANK];
-  graph_contract_t dims = {.lhs_contract = lhs, .rhs_contract = rhs, .contract_count = 1};
-  if (graph_get_lhs_batch(op, none) || graph_get_lhs_contract(op, lhs) != 1) return NULL;
-  graph_get_rhs_contract(op, rhs);
-  if (w->integers->type->rank != 2 || w->axis == rhs[0]) return NULL;
-  return graph_contract(b, x->integers, w->integers, &dims, ir_type_int(b->ctx, 32));
-}
+// What of a product's operands and result holds its output channels.
+typedef struct channels_t {
+  int64_t weights, result;  // dimensions
+} channels_t;
 
-static ir_value_t* convolve(ir_builder_t* b, ir_op_t* op, const scaled_t* x, const scaled_t* w) {
-  graph_conv_t conv = graph_conv_read(op);
-  if (w->axis >= 0 && conv.w_layout[w->axis] != 'o') return NULL;
-  return graph_conv(b, x->integers, w->integers, &conv, ir_type_int(b->ctx, 32));
+// False where the scales of weights are none of output channels.
+static bool find_channels(const ir_op_t* op, const ir_type_t* weights, int64_t scaled, channels_t* out) {
+  if (ir_is(op, GRAPH_CONV)) {
+    graph_conv_t conv = graph_conv_read(op);
+    out->weights = graph_layout_axis(conv.w_layout, 'o');
+    out->result = graph_layout_axis(conv.y_layout, 'c');
+  } else {
+    int64_t list[GRAPH_MAX_RANK];
+    if (graph_get_lhs_batch(op, list) || graph_get_rhs_contract(op, list) != 1 || weights->rank != 2) return false;
+    out->weights = 1 - list[0];
+    out->result = op->results[0].type->rank - 1;
+  }
+  return scaled < 0 || scaled == out->weights;
 }
 
 // The scales of both operands, as what the result is multiplied by.
-static ir_value_t* join_scales(ir_builder_t* b, const ir_op_t* op, const scaled_t* x, const scaled_t* w) {
+static ir_value_t* join_scales(ir_builder_t* b, const ir_type_t* y, int64_t channel, const scaled_t* x,
+                               const scaled_t* w) {
   ir_value_t *left = build_scale(b, x), *right = build_scale(b, w);
-  const ir_type_t *y = op->results[0].type, *type = right->type;
+  const ir_type_t* type = right->type;
   if (type->rank) left = graph_broadcast(b, left, type, NULL, NULL);
   ir_value_t* both = graph_binary(b, SCALAR_mul, left, right);
-  int64_t channel = y->rank - 1;
-  if (ir_is(op, GRAPH_CONV)) channel = strchr(graph_conv_read(op).y_layout, 'c') - graph_conv_read(op).y_layout;
   return graph_broadcast(b, both, y, type->rank ? &channel : NULL, NULL);
 }
 
 static ir_value_t* multiply_integers(ir_builder_t* b, ir_op_t* op) {
-  const ir_type_t* f32 = ir_type_float(b->ctx, IR_F32);
-  bool is_conv = ir_is(op, GRAPH_CONV);
+  const ir_type_t *f32 = ir_type_float(b->ctx, IR_F32), *y = op->results[0].type;
   scaled_t x, w;
-  if ((!is_conv && !ir_is(op, GRAPH_CONTRACT)) || !is_tensor_of(op->results[0].type, f32)) return NULL;
+  channels_t channels;
+  if ((!ir_is(op, GRAPH_CONV) && !ir_is(op, GRAPH_CONTRACT)) || !is_tensor_of(y, f32)) return NULL;
   if (!read_scaled(b->ctx, ir_operand(op, 0), &x) || x.axis >= 0) return NULL;
   if (!read_scaled(b->ctx, ir_operand(op, 1), &w) || !graph_constant_value(w.bytes)) return NULL;
   const ir_type_t* weights = w.integers->type;
-  int64_t products = ir_type_count(weights), outputs = weights->dims[weights->rank - 1];
-  if (is_conv) outputs = weights->dims[strchr(graph_conv_read(op).w_layout, 'o') - graph_conv_read(op).w_layout];
+  if (!find_channels(op, weights, w.axis, &channels)) return NULL;
+  int64_t products = ir_type_count(weights), outputs = weights->dims[channels.weights];
   if (outputs == 0 || products / outputs > MOST_PRODUCTS) return NULL;
-  ir_value_t* sums = is_conv ? convolve(b, op, &x, &w) : contract(b, op, &x, &w);
-  if (!sums) return NULL;
-  return graph_binary(b, SCALAR_mul, graph_cast(b, sums, f32, false), join_scales(b, op, &x, &w));
+  ir_value_t* sums = integers_product(b, op, x.integers, w.integers, ir_type_int(b->ctx, 32));
+  ir_value_t* scales = join_scales(b, y, channels.result, &x, &w);
+  return graph_binary(b, SCALAR_mul, graph_cast(b, sums, f32, false), scales);
 }
 
 pass_result_t pass_scaled_products(ir_op_t* module, ir_context_t* ctx) {

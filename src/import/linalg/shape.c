@@ -244,13 +244,11 @@ static bool lower_assuming(lower_op_t* n) {
   return true;
 }
 
-#define AT(ENUM, function) [SHAPE_##ENUM - IR_CODE(IR_DIALECT_SHAPE, 0)] = {.fn = function}
-#define WITNESS(ENUM, function) \
-  [SHAPE_##ENUM - IR_CODE(IR_DIALECT_SHAPE, 0)] = {.fn = function, .flags = LOWER_ANY_VALUE}
-#define SIZES(ENUM, name) \
-  [SHAPE_##ENUM - IR_CODE(IR_DIALECT_SHAPE, 0)] = {.fn = lower_arithmetic, .scalar = SCALAR_##name}
-#define REFUSED(ENUM, sentence) \
-  [SHAPE_##ENUM - IR_CODE(IR_DIALECT_SHAPE, 0)] = {.fn = lower_refused, .flags = LOWER_ANY_VALUE, .text = sentence}
+#define ROW(ENUM, ...) [SHAPE_##ENUM - IR_CODE(IR_DIALECT_SHAPE, 0)] = {__VA_ARGS__}
+#define AT(ENUM, function) ROW(ENUM, .fn = function)
+#define WITNESS(ENUM, function) ROW(ENUM, .fn = function, .flags = LOWER_ANY_VALUE)
+#define SIZES(ENUM, name) ROW(ENUM, .fn = lower_arithmetic, .scalar = SCALAR_##name)
+#define REFUSED(ENUM, sentence) ROW(ENUM, .fn = lower_refused, .flags = LOWER_ANY_VALUE, .text = sentence)
 static const lower_row_t rows[] = {
     WITNESS(SHAPE_OF, lower_shape_of),
     AT(CONST_SHAPE, lower_const_shape),
