@@ -52,9 +52,8 @@ static ir_op_t* structured_parse(ir_parser_t* p, const ir_op_info_t* info, const
   linalg_io_t io;
   memset(&io, 0, sizeof(io));
   ir_draft_init(p, &op, info, loc);
-  if (!ir_parse_attr_dict(p, &op) || !parse_settings(p, &op) || !linalg_io_parse(p, &io) || !parse_base(p, &io)) {
-    return NULL;
-  }
+  if (!ir_parse_properties(p, &op) || !ir_parse_attr_dict(p, &op) || !parse_settings(p, &op)) return NULL;
+  if (!linalg_io_parse(p, &io) || !parse_base(p, &io)) return NULL;
   linalg_segments(p, &op, &io);
   if (!linalg_io_draft(p, &op, &io)) return NULL;
   if (info->regions && !ir_draft_region(p, &op, NULL, NULL)) return NULL;

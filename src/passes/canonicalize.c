@@ -110,10 +110,20 @@ static ir_value_t* transpose_to_reshape(ir_builder_t* b, ir_op_t* op) {
   return graph_reshape(b, ir_operand(op, 0), to->rank, to->dims, NULL);
 }
 
+// A number that is read from a tensor and made one again, or the other way round.
+static ir_value_t* drop_round_trip(ir_builder_t* b, ir_op_t* op) {
+  (void)b;
+  bool to_tensor = ir_is(op, GRAPH_TO_TENSOR);
+  if (!to_tensor && !ir_is(op, GRAPH_TO_SCALAR)) return NULL;
+  const ir_op_t* inner = ir_operand(op, 0)->def;
+  if (!inner || !ir_is(inner, to_tensor ? GRAPH_TO_SCALAR : GRAPH_TO_TENSOR)) return NULL;
+  ir_value_t* x = ir_operand(inner, 0);
+  return x->type == op->results[0].type ? x : NULL;
+}
+
 pass_result_t pass_canonicalize(ir_op_t* module, ir_context_t* ctx) {
-  static const rewrite_fn_t rules[] = {drop_identity, fold_moved_constant,  fold_splat_broadcast,
-                                       merge_chain,   transpose_to_reshape, scalar_rules_rewrite,
-                                       fold_small};
+  static const rewrite_fn_t rules[] = {drop_identity,   fold_moved_constant,  fold_splat_broadcast, merge_chain,
+                                       drop_round_trip, transpose_to_reshape, scalar_rules_rewrite, fold_small};
   bool changed = rewrite_greedily(ctx, module, rules, sizeof(rules) / sizeof(rules[0]));
   return changed ? PASS_CHANGED : PASS_UNCHANGED;
 }

@@ -439,3 +439,19 @@ func.func @other_sum(%q: tensor<2x3x20x32xf32>, %k: tensor<2x3x40x32xf32>, %v: t
   %13 = stablehlo.dot_general %12, %v, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [2] : (tensor<2x3x20x40xf32>, tensor<2x3x40x32xf32>) -> tensor<2x3x20x32xf32>
   return %13 : tensor<2x3x20x32xf32>
 }
+
+// CHECK-LABEL: func.func @linalg
+// As IREE's own op, whose scale is a number.
+// CHECK: graph.attention"({{.*}}) <{scale = 1.250000e-01
+// CHECK-NOT: graph.contract
+func.func @linalg(%q: tensor<8x128x64xf16>, %k: tensor<8x128x64xf16>, %v: tensor<8x128x64xf16>) -> tensor<8x128x64xf16> {
+  %scale = arith.constant 0.125 : f16
+  %e = tensor.empty() : tensor<8x128x64xf16>
+  %r = iree_linalg_ext.attention <{indexing_maps = [affine_map<(b, m, n, k1, k2) -> (b, m, k1)>, affine_map<(b, m, n, k1, k2) -> (b, k2, k1)>, affine_map<(b, m, n, k1, k2) -> (b, k2, n)>, affine_map<(b, m, n, k1, k2) -> ()>, affine_map<(b, m, n, k1, k2) -> (b, m, n)>]}>
+      ins(%q, %k, %v, %scale : tensor<8x128x64xf16>, tensor<8x128x64xf16>, tensor<8x128x64xf16>, f16)
+      outs(%e : tensor<8x128x64xf16>) {
+    ^bb0(%score: f32):
+      iree_linalg_ext.yield %score : f32
+  } -> tensor<8x128x64xf16>
+  return %r : tensor<8x128x64xf16>
+}

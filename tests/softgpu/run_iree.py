@@ -205,10 +205,10 @@ def random_array(array, random):
     return random.standard_normal(array.shape).astype(array.type)
 
 
-def compile_kernels(target, compiler, folder):
+def compile_kernels(target, compiler, folder, source=HERE / "iree" / "kernels.mlir", flags=()):
     """The code object and the program after its last phase on the way."""
     command = [compiler, "--iree-hal-target-backends=rocm", f"--iree-rocm-target={target}",
-               "--iree-input-demote-f64-to-f32=false", str(HERE / "iree" / "kernels.mlir"), "-o", str(folder / "kernels.vmfb"),
+               "--iree-input-demote-f64-to-f32=false", *flags, str(source), "-o", str(folder / "kernels.vmfb"),
                f"--iree-hal-dump-executable-binaries-to={folder}", f"--dump-compilation-phases-to={folder}"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     objects = list(folder.glob("*.hsaco"))

@@ -49,7 +49,7 @@ class Out:
 
 
 class Case:
-    """A kernel with its arguments, its constants, how many programs run, and options of the compiler."""
+    """A kernel, by name or itself, with its arguments, its constants, how many programs run, and options of the compiler."""
 
     def __init__(self, name, grid, arguments, constants=None, targets=tuple(TARGETS), kernel=None, **options):
         self.name, self.kernel, self.grid = name, kernel or name, (*grid, 1, 1)[:3]
@@ -233,7 +233,7 @@ def compile_kernel(case, *gpu):
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource
     import triton_kernels
-    function = getattr(triton_kernels, case.kernel)
+    function = getattr(triton_kernels, case.kernel) if isinstance(case.kernel, str) else case.kernel
     signature, aligned = {}, {}
     values = [value.expected if isinstance(value, Out) else value for value in case.arguments]
     for place, (name, value) in enumerate(zip(function.arg_names, values)):
