@@ -346,6 +346,7 @@ static bool stage_layout(run_t* r) {
     void* target = (void*)&r->options->targets[i];
     if (r->options->data_tiling && !run_step(r, r->programs[i].module, "assign-layouts", step_layout, target))
       return false;
+    if (!run_passes(r, r->programs[i].module, (const pass_t*[]){&row_pass_in_place}, 1)) return false;
   }
   return true;
 }

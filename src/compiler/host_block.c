@@ -498,11 +498,14 @@ static void emit_store(host_t* h, ir_op_t* op) {
   if (from->kind != STORAGE_GLOBAL || from->index != target->index) host_copy(h, from, target);
 }
 
+// A number is looked at before what is in the table runs.
 static void emit_assert(host_t* h, ir_op_t* op) {
   const char* message = graph_get_message(op);
+  ir_value_t* condition = ir_operand(op, 0);
   module_reg_t zero = module_function_i32(h->f, 0);
-  module_reg_t wrong =
-      module_emit_value(h->f, i32_eq, MODULE_REG(host_condition(h, ir_operand(op, 0))), MODULE_REG(zero));
+  module_reg_t holds =
+      ir_type_is_tensor(condition->type) ? host_condition(h, condition) : host_scalar_reg(h, condition);
+  module_reg_t wrong = module_emit_value(h->f, i32_eq, MODULE_REG(holds), MODULE_REG(zero));
   uint32_t text = module_writer_string(h->writer, host_view(message));
   if (op->operand_count == 1) {
     module_emit(h->f, fail_if, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_INVALID_ARGUMENT), MODULE_INDEX(text));

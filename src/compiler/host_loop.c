@@ -8,6 +8,9 @@ static host_pair_t* pairs_of(const ir_op_t* op) { return ((span_t*)op->data)->pa
 static bool is_in_place(const ir_op_t* op, uint32_t i) {
   const ir_block_t* body = op->regions[1].first;
   const ir_value_t* next = ir_operand(body->last, i);
+  while (next->def && ir_is(next->def, GRAPH_DISPATCH) && graph_in_place(next->def) >= 0) {
+    next = ir_operand(next->def, (uint32_t)graph_in_place(next->def));
+  }
   if (next == body->args[i]) return true;
   return next->def && ir_is(next->def, GRAPH_DYNAMIC_UPDATE) && graph_is_window(next->def) &&
          ir_operand(next->def, 0) == body->args[i];
@@ -42,7 +45,7 @@ static void pair_new(host_t* h, ir_value_t* result, ir_value_t* next, host_pair_
     pair_dynamic(h, result, pair);
   }
   result->data = pair->current;
-  bool own = next->def && ir_is(next->def, GRAPH_DISPATCH) && !next->data;
+  bool own = host_has_own_place(next) && !next->data;
   const ir_op_t* loop = result->def;
   if (own && next->def->parent == loop->regions[1].first) next->data = pair->next;  // else copied at the end of a round
 }

@@ -138,6 +138,10 @@ typedef struct host_t {
   bool has_scratch;
 } host_t;
 
+// Whether it is made wherever one wants to have it.
+static inline bool host_has_own_place(const ir_value_t* value) {
+  return value->def && ir_is(value->def, GRAPH_DISPATCH) && graph_in_place(value->def) < 0;
+}
 static inline int64_t host_tensor_bytes(const ir_type_t* type) {
   if (!ir_type_is_static(type)) return HOST_DYNAMIC;
   return ir_type_count(type) * ir_type_bytes(type->element);

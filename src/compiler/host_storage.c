@@ -20,12 +20,30 @@ static void number_ops(host_t* h, ir_block_t* block, uint32_t* next) {
 
 static const span_t* span_of(const ir_op_t* op) { return op->data; }
 
+static bool is_changed_by(const ir_value_t* value, const ir_op_t* op) {
+  int64_t place = ir_is(op, GRAPH_DISPATCH) ? graph_in_place(op) : -1;
+  return place >= 0 && ir_operand(op, (uint32_t)place) == value;
+}
+
 // Last moment at which `value`, defined in `block`, is needed.
 static uint32_t last_use(const ir_value_t* value, const ir_block_t* block, uint32_t at_least) {
   IR_FOR_USES(use, value) {
     const ir_op_t* op = use->owner;
     while (op && op->parent != block) op = ir_op_parent(op);
     if (op && span_of(op)->last > at_least) at_least = span_of(op)->last;
+  }
+  return at_least;
+}
+
+// The same for what is made in its place, too.
+static uint32_t last_use_of_place(const ir_value_t* value, const ir_block_t* block, uint32_t at_least) {
+  while (value) {
+    const ir_value_t* next = NULL;
+    at_least = last_use(value, block, at_least);
+    IR_FOR_USES(use, value) {
+      if (is_changed_by(value, use->owner)) next = &use->owner->results[0];
+    }
+    value = next;
   }
   return at_least;
 }
@@ -85,7 +103,7 @@ static bool slot_fits(const host_slot_t* slot, const host_slot_t* wanted, uint32
 
 span_t host_span_alive(const ir_value_t* value) {
   const span_t* span = span_of(value->def);
-  return (span_t){.first = span->first, .last = last_use(value, value->def->parent, span->last)};
+  return (span_t){.first = span->first, .last = last_use_of_place(value, value->def->parent, span->last)};
 }
 
 static storage_t* slot_new(host_t* h, const ir_value_t* value, const ir_block_t* block, uint32_t first, uint32_t last) {
@@ -131,7 +149,9 @@ static bool load_is_stable(const ir_op_t* load, const host_global_t* global) {
   for (uint32_t i = 0; i < global->store_count; ++i) {
     const ir_op_t* store = global->stores[i];
     while (store && store->parent != load->parent) store = ir_op_parent(store);
-    if (store && span_of(store)->first > span_of(load)->first && last > span_of(store)->last) return false;
+    if (!store || span_of(store)->first < span_of(load)->first) continue;
+    // In a loop or branch that stores, what uses the value may come after that.
+    if (last > (store == global->stores[i] ? span_of(store)->last : span_of(store)->first)) return false;
   }
   return true;
 }
@@ -170,10 +190,23 @@ static void assign_imported(host_t* h, ir_op_t* op) {
   }
 }
 
+// Memory that is the program's own.
+static void assign_in_place(host_t* h, ir_op_t* op) {
+  ir_value_t* value = ir_result(op, 0);
+  storage_t* s = ir_operand(op, (uint32_t)graph_in_place(op))->data;
+  if (!s || s->kind == STORAGE_CONSTANT || s->kind == STORAGE_ARGUMENT) {
+    h->failed = !ir_op_error(h->ctx, op, "has in_place = %lld, an operand that it cannot change",
+                             (long long)graph_in_place(op));
+    return;
+  }
+  value->data = s;
+}
+
 static void assign_results(host_t* h, ir_op_t* op) {
   if (ir_is(op, GRAPH_CALL_IMPORT)) assign_imported(h, op);
   if (ir_is(op, GRAPH_GLOBAL_LOAD)) assign_load(h, op);
   if (graph_is_window(op)) assign_window(h, op);
+  if (ir_is(op, GRAPH_DISPATCH) && graph_in_place(op) >= 0) assign_in_place(h, op);
   for (uint32_t i = 0; i < op->result_count; ++i) {
     ir_value_t* value = ir_result(op, i);
     if (value->data) continue;  // an output
@@ -329,7 +362,7 @@ static void assign_outputs(host_t* h) {
     if (!ir_type_is_tensor(value->type)) continue;
     storage_t* s = h->outputs[i] = host_storage_new(h, value, STORAGE_OUTPUT);
     s->index = host_add_buffer(h);
-    bool direct = value->def && ir_is(value->def, GRAPH_DISPATCH) && !value->data;
+    bool direct = host_has_own_place(value) && !value->data;
     if (direct) value->data = s;  // else copied at the end
   }
 }

@@ -1,5 +1,6 @@
 // See kernels.h. Two dispatches are equal when their regions are: same ops, attributes, types and wiring; names,
-// locations and what is bound to the arguments do not count, which of them are run-time sizes does.
+// locations and what is bound to the arguments do not count, which of them are run-time sizes and in whose place the
+// result is does.
 #include "compiler/kernels.h"
 
 #include <string.h>
@@ -37,6 +38,7 @@ static void serialise(text_t* out, const ir_op_t* dispatch) {
   const ir_attr_t* sizes = graph_attr(dispatch, GRAPH_ATTR_sizes);
   uint32_t next = 0;
   if (sizes) ir_print_attr(out, sizes);
+  text_printf(out, "%d", (int)graph_in_place(dispatch));
   for (uint32_t i = 0; i < body->arg_count; ++i) {
     number(&next, body->args[i]);
     ir_print_type(out, body->args[i]->type);

@@ -141,6 +141,10 @@ ir_value_t* graph_contract(ir_builder_t* b, ir_value_t* lhs, ir_value_t* rhs, co
 static inline bool graph_is_window(const ir_op_t* op) {
   return (ir_is(op, GRAPH_DYNAMIC_SLICE) || ir_is(op, GRAPH_DYNAMIC_UPDATE)) && graph_get_window(op);
 }
+// The operand in whose memory a dispatch has its result, or -1.
+static inline int64_t graph_in_place(const ir_op_t* dispatch) {
+  return graph_attr(dispatch, GRAPH_ATTR_in_place) ? graph_get_in_place(dispatch) : -1;
+}
 // Whether a contraction or convolution takes the integers of an operand as unsigned.
 bool graph_reads_unsigned(const ir_op_t* op, uint32_t operand);
 // Whether a scatter's indices are numbers of rows, of operand and updates, and rise.

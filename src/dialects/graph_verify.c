@@ -166,6 +166,9 @@ static bool rule_holds(graph_rule_t rule, const ir_op_t* op, const ir_attr_t* at
       return attr->kind == IR_ATTR_FLOAT;
     case GRAPH_RULE_COUNT:
       return is_integer(attr, 0, INT64_MAX);
+    case GRAPH_RULE_PLACE:
+      return op->result_count == 1 && is_integer(attr, 0, (int64_t)op->operand_count - 1) &&
+             ir_operand(op, (uint32_t)attr->integer)->type == result;
     case GRAPH_RULE_POSITIVE:
       return is_integer(attr, 1, INT64_MAX);
     case GRAPH_RULE_FLAG:

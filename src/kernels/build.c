@@ -182,7 +182,10 @@ bool kernels_build(ir_context_t* ctx, const ir_op_t* original, ir_block_t* into,
   d.body = dispatch->regions[0].first;
   d.yield = d.body->last;
   d.root = find_root(&d);
-  bool ok = build_dispatch(&d, into, out);
+  int64_t place = graph_in_place(dispatch);
+  bool ok = place < 0 || place == dispatch_updated_operand(dispatch);
+  ok = ok ? build_dispatch(&d, into, out)
+          : ir_op_error(ctx, original, "has in_place = %lld, but is no update of that operand alone", (long long)place);
   ir_op_erase(dispatch);
   return ok;
 }

@@ -51,6 +51,8 @@ bool eval_same_shape(const ir_value_t* x, const ir_value_t* y);
 // Maps coordinates of an op's only operand to those of its result: transpose, reshape, pack (a one-to-one index map).
 // False when the op is none of these.
 bool eval_forward(kernel_build_t* k, const ir_op_t* op, const linear_t* in, linear_t* out);
+// Coordinates in a dynamic_update's result for those of what it brings.
+void eval_update_place(kernel_build_t* k, const ir_op_t* op, const linear_t* in, linear_t* out);
 // Coordinates of operand 0 for result coordinates, for index maps without conditions (transpose, reshape, broadcast,
 // slice, reverse, unpack). False for others.
 bool eval_backward(kernel_build_t* k, const ir_op_t* op, const linear_t* out, linear_t* in);

@@ -285,6 +285,13 @@ ir_value_t* element_dynamic_slice(kernel_build_t* k, ir_value_t* tensor, const l
   return eval_at(k, x, in);
 }
 
+void eval_update_place(kernel_build_t* k, const ir_op_t* op, const linear_t* in, linear_t* out) {
+  const ir_value_t *x = ir_operand(op, 0), *update = ir_operand(op, 1);
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    out[i] = linear_add(k, in[i], clamped_start(k, ir_operand(op, 2 + (uint32_t)i), x, update, i));
+  }
+}
+
 ir_value_t* element_dynamic_update(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   ir_op_t* op = tensor->def;
   ir_value_t *x = ir_operand(op, 0), *update = ir_operand(op, 1);

@@ -11,6 +11,7 @@
 #include "kernels/sweep.h"
 
 bool strategy_map_matches(const dispatch_t* d) {
+  if (graph_in_place(d->op) >= 0 && d->root) return false;  // a scatter
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && !eval_supports(op)) return false;
   }
@@ -49,8 +50,14 @@ static void flatten(dispatch_t* d) {
   for (uint32_t i = 0; i < d->op->result_count; ++i) flatten_value(d->ctx, d->outputs[i]);
 }
 
-// Several outputs follow one root: it is computed once and everything else pushed behind it.
+static bool is_update_in_place(const dispatch_t* d) {
+  return graph_in_place(d->op) >= 0 && ir_is(ir_operand(d->yield, 0)->def, GRAPH_DYNAMIC_UPDATE);
+}
+
+// Several outputs follow one root: it is computed once and everything else pushed behind it. In place it is what is
+// new.
 static ir_value_t* domain_of(const dispatch_t* d) {
+  if (is_update_in_place(d)) return ir_operand(ir_operand(d->yield, 0)->def, 1);
   if (d->yield->operand_count == 1 || !d->root) return ir_operand(d->yield, 0);
   return ir_result(d->root, 0);
 }
@@ -68,12 +75,17 @@ static ir_value_t* before_reshapes(const dispatch_t* d, ir_value_t* domain) {
   return domain;
 }
 
-// Coordinates of what is yielded for those of `domain`, which reshapes alone are between.
-static void follow_reshapes(kernel_build_t* k, const ir_value_t* yielded, const ir_value_t* domain, linear_t* coords) {
+// Coordinates of what is yielded for those of `domain`, which reshapes, and at the end an update in place, are between.
+static void follow_maps(kernel_build_t* k, const ir_value_t* yielded, const ir_value_t* domain, linear_t* coords) {
   if (yielded == domain) return;
   linear_t to[GRAPH_MAX_RANK];
-  follow_reshapes(k, ir_operand(yielded->def, 0), domain, coords);
-  eval_forward(k, yielded->def, coords, to);
+  bool updates = ir_is(yielded->def, GRAPH_DYNAMIC_UPDATE);
+  follow_maps(k, ir_operand(yielded->def, updates ? 1 : 0), domain, coords);
+  if (updates) {
+    eval_update_place(k, yielded->def, coords, to);
+  } else {
+    eval_forward(k, yielded->def, coords, to);
+  }
   memcpy(coords, to, sizeof(to));
 }
 
@@ -84,7 +96,7 @@ static void compute(dispatch_t* d, ir_value_t* domain, const linear_t* coords) {
     // A scalar may have no coordinates.
     if (coords) memcpy(to, coords, sizeof(*to) * (size_t)domain->type->rank);
     ir_value_t* value = eval_at(k, domain, coords);
-    follow_reshapes(k, ir_operand(d->yield, 0), domain, to);
+    follow_maps(k, ir_operand(d->yield, 0), domain, to);
     eval_store(k, d->outputs[0], to, value);
     return;
   }

@@ -2,7 +2,8 @@
 // is shared; those outside the operand are dropped. Two ways:
 //
 //   push  the operand is copied, then all updates are applied. What dimensions have in common with the updates, where
-//         no index moves them, is shared out among a GPU's threads; the rest is one thread's, on CPUs all.
+//         no index moves them, is shared out among a GPU's threads; the rest is one thread's, on CPUs all. In place
+//         nothing is copied, which is best for few updates.
 //   pull  each element of the result is made on its own: of rising indices (passes/spread_scatter.c) halving finds
 //         those that mean it, on GPUs or where something follows, which are taken by whole blocks where they come
 //         combined; GPUs look at all when there are few.
@@ -174,7 +175,7 @@ static void build_push(scatter_t* s) {
   for (int32_t i = x->type->rank; i-- > 0;) {
     if (s->owner[i] >= 0) s->element[i] = coords[--n];
   }
-  eval_loops(&d->k, sizes, (uint32_t)x->type->rank, NULL, 0, copy_body, s);
+  if (graph_in_place(d->op) < 0) eval_loops(&d->k, sizes, (uint32_t)x->type->rank, NULL, 0, copy_body, s);
   loop_sizes(s, sizes);
   if (ir_type_count(updates->type) != 0) {
     eval_loops(&d->k, sizes, (uint32_t)updates->type->rank, NULL, 0, update_body, s);
@@ -371,7 +372,8 @@ void strategy_scatter_build(dispatch_t* d) {
   s.map_count = graph_get_scatter_dims_map(d->root, s.map);
   find_owners(&s);
   bool gpu = d->device->kind == DEVICE_GPU;
-  if ((graph_scatter_rises(d->root) && (gpu || !yields_root(d))) || (gpu && has_few_updates(&s))) {
+  bool few = gpu && has_few_updates(&s), in_place = graph_in_place(d->op) >= 0;
+  if ((graph_scatter_rises(d->root) && (gpu ? !(few && in_place) : !yields_root(d))) || (few && !in_place)) {
     build_pull(&s);
   } else {
     build_push(&s);

@@ -82,7 +82,8 @@ static ir_value_t* find_transpose(const dispatch_t* d, ir_value_t* value, int de
 
 bool strategy_transpose_matches(const dispatch_t* d) {
   const ir_value_t* result = ir_operand(d->yield, 0);
-  if (d->root || d->yield->operand_count != 1 || !ir_type_is_static(result->type)) return false;
+  if (d->root || graph_in_place(d->op) >= 0 || d->yield->operand_count != 1 || !ir_type_is_static(result->type))
+    return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && !eval_supports(op)) return false;
   }

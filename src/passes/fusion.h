@@ -19,6 +19,9 @@ typedef enum {
 } fusion_class_t;
 fusion_class_t fusion_class(const ir_op_t* op);
 
+// The operand of which a dispatch changes some elements, which it reads for nothing else, or -1 (in_place.c).
+int32_t dispatch_updated_operand(const ir_op_t* dispatch);
+
 enum {
   FUSION_NO_GROUP = -1,
   FUSION_MAX_MEMBERS = 96,   // ops in a group

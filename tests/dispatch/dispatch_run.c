@@ -112,6 +112,9 @@ static void make_results(ir_op_t* op) {
     }
     if (result && !value->data) dispatch_new_tensor(value, dims);
   }
+  if (graph_in_place(op) < 0) return;
+  const tensor_t* before = dispatch_tensor_of(ir_operand(op, (uint32_t)graph_in_place(op)));
+  memcpy(dispatch_tensor_of(ir_result(op, 0))->data, before->data, before->size);
 }
 
 static launch_t launch_of(ir_op_t* op) {
