@@ -58,7 +58,7 @@ address() {
   side_by_side address <<END
   $python tests/random/run.py --runner "$build/asan-all/tests/run_graphs" --seed 500000 \
     --count $((${RANDOM_GRAPHS:-10000} / 10)) --keep "$build/random-graphs"
-  $python tests/text/run.py --tools "$build/asan-all/tools"
+  $python tests/text/run.py --sanitized --tools "$build/asan-all/tools"
 END
 }
 
@@ -74,7 +74,8 @@ threads() {
 compiler_threads() {
   variant tsan-compiler all -DIREE_ENABLE_TSAN=ON -DIREE_SOFTGPU_ONE_VECTOR_LEVEL=ON || return 1
   side_by_side compiler_threads <<END
-  $python tests/text/run.py --tools "$build/tsan-compiler/tools" tests/import tests/passes tests/kernels tests/target
+  $python tests/text/run.py --sanitized --tools "$build/tsan-compiler/tools" tests/import tests/passes \
+    tests/kernels tests/target
   $python tests/random/run.py --runner "$build/tsan-compiler/tests/run_graphs" --seed 700000 --count 100
 END
 }

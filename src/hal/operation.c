@@ -63,7 +63,7 @@ static void visit_resources(const hal_operation_t* op, hal_visit_resource_fn_t v
 // How deep this thread is in the end of operations, or in calls of theirs: where it runs what others have asked for.
 static _Thread_local uint32_t end_depth;
 
-void hal_operation_release(hal_operation_t* op) {
+static void let_go(hal_operation_t* op) {
   hal_queued_device_t* device = op->device;
   ++end_depth;
   visit_resources(op, iree_hal_resource_release);
@@ -75,6 +75,23 @@ void hal_operation_release(hal_operation_t* op) {
     free_operation(device, op);
   }
   --end_depth;
+}
+
+static void keep_ended(hal_queued_device_t* device, hal_operation_t* op) {
+  intptr_t first = iree_atomic_load(&device->ended, iree_memory_order_relaxed);
+  do {
+    op->next = (hal_operation_t*)first;
+  } while (!iree_atomic_compare_exchange_weak(&device->ended, &first, (intptr_t)op, iree_memory_order_release,
+                                              iree_memory_order_relaxed));
+}
+
+void hal_operation_release(hal_operation_t* op) {
+  hal_queued_device_t* device = op->device;
+  if (iree_atomic_load(&device->is_closing, iree_memory_order_acquire)) {
+    keep_ended(device, op);
+  } else {
+    let_go(op);
+  }
   // The device may go from here on.
   iree_atomic_fetch_sub(&device->outstanding, 1, iree_memory_order_release);
 }
@@ -248,6 +265,7 @@ static hal_operation_t* hold_waiting(hal_queued_device_t* device) {
 }
 
 void hal_queued_close(hal_queued_device_t* device) {
+  iree_atomic_store(&device->is_closing, 1u, iree_memory_order_release);
   for (;;) {
     hal_operation_t* op = hold_waiting(device);
     if (op) {
@@ -257,6 +275,12 @@ void hal_queued_close(hal_queued_device_t* device) {
     } else {
       iree_wait_until(iree_time_now() + 20000);
     }
+  }
+  hal_operation_t* next = (hal_operation_t*)iree_atomic_load(&device->ended, iree_memory_order_acquire);
+  while (next) {
+    hal_operation_t* op = next;
+    next = op->next;
+    let_go(op);
   }
 }
 

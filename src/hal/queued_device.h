@@ -114,6 +114,8 @@ struct hal_queued_device_t {
   bool aborts_on_failure;
 
   iree_atomic_uint32_t outstanding;  // operations on the heap
+  iree_atomic_uint32_t is_closing;
+  iree_atomic_intptr_t ended;  // hal_operation_t*: what ended since, whose resources are still kept alive
   hal_idle_list_t free_operations[HAL_OPERATION_CLASSES];
   hal_idle_list_t free_staging;
   iree_atomic_intptr_t profile;                   // hal_profile_t*, while one is taken; changed under the mutex
@@ -133,7 +135,8 @@ void hal_queued_initialize(hal_queued_device_t* device);
 // First of all when a device is destroyed: the last reference may go where an operation ends, on a thread that the
 // device would wait for. Then `destroy` runs again on another thread, and this returns true.
 bool hal_queued_destroy_elsewhere(hal_queued_device_t* device, void (*destroy)(iree_hal_device_t* device));
-// Fails operations that still wait, and waits for those that run. To be called first when a device is destroyed here.
+// Fails operations that still wait, and waits for those that run. What any of them keeps alive stays until all have
+// ended: operations that run may borrow it. To be called first when a device is destroyed here.
 void hal_queued_close(hal_queued_device_t* device);
 // Releases everything else; not the memory of the device.
 void hal_queued_deinitialize(hal_queued_device_t* device);

@@ -107,5 +107,54 @@ static void in_release_of_buffer(void** state) {
   finish(&fixture, 2);
 }
 
+typedef struct running_t {
+  fixture_t fixture;
+  iree_hal_semaphore_t* order;
+  iree_atomic_uint32_t has_begun, is_gone;
+  bool was_gone;  // before the work that runs had ended
+} running_t;
+
+static void note_gone(void* user_data, iree_hal_buffer_t* buffer) {
+  iree_atomic_store(&((running_t*)user_data)->is_gone, 1u, iree_memory_order_release);
+}
+
+// Runs until what waits for it has failed, or where calls run at once for some time.
+static iree_status_t run_on(void* user_data, const uint64_t args[4], iree_hal_host_call_context_t* context) {
+  running_t* running = (running_t*)user_data;
+  iree_atomic_store(&running->has_begun, 1u, iree_memory_order_release);
+  uint64_t value = 0;
+  for (int i = 0; i < 100 && iree_status_consume_code(iree_hal_semaphore_query(running->order, &value)) == 0; ++i) {
+    iree_wait_until(iree_time_now() + 1000000);
+  }
+  iree_wait_until(iree_time_now() + 5000000);
+  running->was_gone = iree_atomic_load(&running->is_gone, iree_memory_order_acquire) != 0;
+  return iree_ok_status();
+}
+
+// Work that runs may use what only work behind it keeps alive, which fails when the device goes.
+static void with_borrowed_buffers(void** state) {
+  SKIP_WITHOUT_RESULTS();
+  running_t running = {0};
+  fixture_t* fixture = &running.fixture;
+  set_up(fixture);
+  CHECK_OK(iree_hal_semaphore_create(fixture->device, ANY, 0, IREE_HAL_SEMAPHORE_FLAG_DEFAULT, &running.order));
+  iree_hal_buffer_t* buffer = make_buffer(fixture, (iree_hal_buffer_release_callback_t){note_gone, &running});
+  CHECK_OK(iree_hal_device_queue_host_call(fixture->device, ANY, CTS_POINT(fixture->semaphore, 1),
+                                           CTS_POINT(fixture->semaphore, 2), iree_hal_make_host_call(run_on, &running),
+                                           NULL, IREE_HAL_HOST_CALL_FLAG_NONE));
+  iree_hal_buffer_binding_t kept = {buffer, 0, IREE_HAL_WHOLE_BUFFER};
+  CHECK_OK(iree_hal_device_queue_execute(fixture->device, ANY, CTS_POINT(fixture->semaphore, 2),
+                                         CTS_POINT(running.order, 1), NULL, (iree_hal_buffer_binding_table_t){1, &kept},
+                                         IREE_HAL_EXECUTE_FLAG_NONE));
+  iree_hal_buffer_release(buffer);
+  CHECK_OK(iree_hal_semaphore_signal(fixture->semaphore, 1, NULL));
+  while (!iree_atomic_load(&running.has_begun, iree_memory_order_acquire)) iree_wait_until(iree_time_now() + 100000);
+  release_device(fixture);
+  assert_false(running.was_gone);
+  iree_hal_semaphore_release(running.order);
+  finish(fixture, 2);
+  assert_int_equal(iree_atomic_load(&running.is_gone, iree_memory_order_acquire), 1);
+}
+
 CTS_SUITE(release, cmocka_unit_test(in_host_call), cmocka_unit_test(in_timepoint),
-          cmocka_unit_test(in_release_of_buffer));
+          cmocka_unit_test(in_release_of_buffer), cmocka_unit_test(with_borrowed_buffers));
