@@ -18,7 +18,8 @@ static ir_op_t* find_dispatch(ir_op_t* op, const char* name, int64_t entry) {
   if (ir_is(op, GRAPH_DISPATCH)) {
     if (name) return strcmp(ir_op_string(op, "sym_name", ""), name) ? NULL : op;
     const ir_attr_t* attr = graph_attr(op, GRAPH_ATTR_entry);
-    return attr && attr->integer == entry ? op : NULL;
+    bool own = !graph_attr(op, GRAPH_ATTR_object);  // compiled, not brought
+    return attr && attr->integer == entry && own ? op : NULL;
   }
   for (uint32_t r = 0; r < op->region_count; ++r) {
     IR_FOR_BLOCKS(block, &op->regions[r]) {

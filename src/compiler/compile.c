@@ -93,9 +93,28 @@ typedef struct stage_t {
   uint32_t share;  // of all work that is done before it, in hundredths
 } stage_t;
 
+// Targets that the program names itself are those that it is compiled for.
+static bool choose_targets(run_t* r) {
+  const compiler_options_t* o = r->options;
+  compiler_options_t* own = ARENA_NEW(ir_context_arena(r->ctx), compiler_options_t);
+  *own = *o;
+  own->target_count = 0;
+  if (!externs_read_targets(r->ctx, r->module, own->targets, COMPILER_MAX_TARGETS, &own->target_count)) return false;
+  if (own->target_count && !o->host_only) {
+    if (o->target_count) {
+      ir_note(r->ctx, r->module->loc, "the program names its targets itself (hal.device.targets): flags add none");
+    }
+    r->options = own;
+  }
+  if (r->options->target_count || !o->needs_target || o->read_only) return true;
+  return ir_error(r->ctx, NULL,
+                  "what to compile for? --iree-hal-target-device=local is for this machine's processor, hip, amdgpu "
+                  "and cuda for GPUs; --iree-execution-model=host-only is for no device");
+}
+
 static bool stage_read(run_t* r) {
   r->module = source_parse(r->ctx, &r->source);
-  return r->module && ir_verify(r->ctx, r->module);
+  return r->module && ir_verify(r->ctx, r->module) && choose_targets(r);
 }
 
 static bool run_passes(run_t* r, ir_op_t* module, const pass_t* const* passes, uint32_t count) {
@@ -413,9 +432,10 @@ static void on_generated(void* user, uint32_t done, uint32_t total) {
 
 static bool compile_program(run_t* r, uint32_t index) {
   program_t* p = &r->programs[index];
+  const target_t* plain = &r->options->targets[index];
+  if (!externs_resolve(r->ctx, &r->options->externs, plain, p->module, &p->objects)) return false;
   if (!p->kernels.count) return true;
   text_t error = {0};
-  const target_t* plain = &r->options->targets[index];
   target_t target = r->options->targets[index];
   target_compile_options_t options = r->options->target;
   options.context = r->ctx;
@@ -482,6 +502,7 @@ static bool check_resumed(run_t* r, const ir_op_t* op) {
   for (uint32_t i = 0; i < op->region_count; ++i) {
     IR_FOR_BLOCKS(block, &op->regions[i]) {
       IR_FOR_OPS(inner, block) {
+        if (lower_is_executable(inner)) continue;
         if (ir_op_dialect(inner) != IR_DIALECT_GRAPH && ir_op_dialect(inner) != IR_DIALECT_FUNC) {
           return ir_op_error(r->ctx, inner, "has not been through the phase '%s', as --compile-from says", phase);
         }

@@ -5,6 +5,7 @@
 #define IREE_C_COMPILER_COMPILER_H_
 
 #include "base/near.h"
+#include "compiler/externs.h"
 #include "compiler/host_memory.h"
 #include "compiler/kernels.h"
 #include "compiler/parameters.h"
@@ -67,6 +68,7 @@ typedef struct compiler_options_t {
   bool benchmark_funcs;             // export them (benchmark_funcs.h)
   trace_dispatches_t trace;
   substitute_options_t substitute;
+  extern_options_t externs;
   parameter_options_t parameters;
   pass_options_t passes;
   const char* preprocessing;      // passes to run before all others, "a,b", or NULL
@@ -75,6 +77,7 @@ typedef struct compiler_options_t {
   bool strip_source_map;
   bool fences;          // functions take a fence to wait for and one to signal (iree.abi.model = "coarse-fences")
   bool host_only;       // no targets: programs that need no device
+  bool needs_target;    // what is asked for cannot be made without one
   bool data_tiling;     // pack weights, block activations
   bool const_eval;      // compute what depends on constants only
   bool timing;          // measure passes, for `pass_times`

@@ -598,13 +598,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
     text_puts(error, "--iree-execution-model=host-only is for no device, and a target device or backend is given");
     return false;
   }
-  bool needs_target = out->stop_after > COMPILER_PHASE_FLOW && !out->host_only;
-  if (!count && needs_target) {
-    text_puts(error,
-              "what to compile for? --iree-hal-target-device=local is for this machine's processor, hip, amdgpu and "
-              "cuda for GPUs; --iree-execution-model=host-only is for no device");
-    return false;
-  }
+  out->needs_target = out->stop_after > COMPILER_PHASE_FLOW && !out->host_only;
   for (uint32_t i = 0; i < count; ++i) {
     if (!resolve_chips(flags, &wanted[i], out, error)) return false;
   }
@@ -613,6 +607,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
     return false;
   }
   if (!resolve_substitutes(flags, out, error) || !resolve_static_library(flags, out, error)) return false;
+  out->externs = (extern_options_t){flags->object_folders.items, flags->object_folders.count};
   out->dump_phases_to = flags->dump_phases;
   out->emit_bytecode = flags->emit_bytecode == FLAG_TRUE;
   out->bytecode_version = flags->bytecode_version ? *flags->bytecode_version - '0' : IR_BYTECODE_VERSION;

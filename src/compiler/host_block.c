@@ -351,42 +351,108 @@ static uint32_t push_words(host_t* h, ir_value_t* value, module_push_t* words) {
   return vm == VM_TYPE_I64 || vm == VM_TYPE_F64 ? 2 : 1;
 }
 
-static void emit_dispatch(host_t* h, ir_op_t* op) {
+// What a dispatch passes to its code.
+typedef struct passed_t {
+  touched_t* touched;  // bindings
+  uint32_t count;
+  module_push_t* words;
+  uint32_t pushes;
+} passed_t;
+
+static void pass_value(host_t* h, ir_value_t* value, passed_t* out) {
+  if (ir_type_is_tensor(value->type)) {
+    out->touched[out->count++] = (touched_t){value->data, false};
+  } else {
+    out->pushes += push_words(h, value, out->words + out->pushes);
+  }
+}
+
+// Code that the program brings, or NULL: what a dispatch has inside then.
+static const ir_op_t* extern_of(const ir_op_t* dispatch) {
+  const ir_op_t* op = dispatch->regions[0].first->first;
+  return ir_is(op, GRAPH_EXTERN) ? op : NULL;
+}
+
+static ir_value_t* extern_operand(ir_op_t* dispatch, const ir_op_t* code, uint32_t i) {
+  const ir_value_t* arg = ir_operand(code, i);
+  return ir_operand(dispatch, arg->index);
+}
+
+static uint32_t read_tied(const ir_op_t* code, int64_t* tied) {
+  return ir_attr_ints(graph_get_tied(code), tied, GRAPH_MAX_TIED);
+}
+
+// Results in the place of an argument start as a copy of it.
+static void copy_tied(host_t* h, ir_op_t* op, const ir_op_t* code) {
+  int64_t tied[GRAPH_MAX_TIED];
+  uint32_t results = read_tied(code, tied);
+  for (uint32_t i = 0; i < results; ++i) {
+    if (tied[i] >= 0) host_copy(h, extern_operand(op, code, (uint32_t)tied[i])->data, op->results[i].data);
+  }
+}
+
+static void pass_to_extern(host_t* h, ir_op_t* op, const ir_op_t* code, passed_t* out) {
+  int64_t tied[GRAPH_MAX_TIED];
+  uint32_t results = read_tied(code, tied), arguments = (uint32_t)graph_get_arguments(code);
+  for (uint32_t i = 0; i < arguments; ++i) {
+    uint32_t result = 0;
+    while (result < results && tied[result] != i) ++result;
+    if (result == results) {
+      pass_value(h, extern_operand(op, code, i), out);
+    } else {
+      out->touched[out->count++] = (touched_t){op->results[result].data, true};
+    }
+  }
+  for (uint32_t i = 0; i < results; ++i) {
+    if (tied[i] < 0) out->touched[out->count++] = (touched_t){op->results[i].data, true};
+  }
+}
+
+static void pass_values(host_t* h, ir_op_t* op, passed_t* out) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) pass_value(h, ir_operand(op, i), out);
+  for (uint32_t i = 0; i < op->result_count; ++i) out->touched[out->count++] = (touched_t){op->results[i].data, true};
+}
+
+static void count_workgroups(host_t* h, ir_op_t* op, const ir_op_t* code, module_value_t* out) {
   int64_t workgroups[3] = {1, 1, 1};
   ir_attr_ints(graph_attr(op, GRAPH_ATTR_workgroups), workgroups, 3);
+  uint32_t first = code ? (uint32_t)graph_get_arguments(code) : 0;
+  for (uint32_t i = 0; i < 3; ++i) {
+    out[i] = code ? param_of(h, extern_operand(op, code, first + i)) : MODULE_LIT(workgroups[i]);
+  }
+  if (!code) out[0] = workgroups_of(h, op, workgroups[0]);
+}
+
+static void emit_dispatch(host_t* h, ir_op_t* op) {
   arena_t* arena = ir_context_arena(h->ctx);
-  uint32_t most = op->operand_count + op->result_count, count = 0, pushes = 0;
-  uint32_t params = params_of(op);
+  const ir_op_t* code = extern_of(op);
+  uint32_t most = op->result_count + (code ? code->operand_count : op->operand_count), params = params_of(op);
   for (uint32_t i = 0; i < op->result_count; ++i) bring_result(h, ir_result(op, i));
+  if (code) copy_tied(h, op, code);
   if (h->table && params && h->param_count + params > h->param_room) host_flush(h);
   make_room(h, most);
   module_binding_t* bindings = ARENA_ARRAY(arena, module_binding_t, most + 1);
-  module_push_t* words = ARENA_ARRAY(arena, module_push_t, 2 * most + 1);
-  touched_t* touched = ARENA_ARRAY(arena, touched_t, most + 1);
+  passed_t passed = {.touched = ARENA_ARRAY(arena, touched_t, most + 1),
+                     .words = ARENA_ARRAY(arena, module_push_t, 2 * most + 1)};
   if (!h->table) open_table(h, params_ahead(op));
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    ir_value_t* value = ir_operand(op, i);
-    if (ir_type_is_tensor(value->type)) {
-      touched[count++] = (touched_t){value->data, false};
-    } else {
-      pushes += push_words(h, value, words + pushes);
-    }
+  if (code) {
+    pass_to_extern(h, op, code, &passed);
+  } else {
+    pass_values(h, op, &passed);
   }
-  for (uint32_t i = 0; i < op->result_count; ++i) touched[count++] = (touched_t){op->results[i].data, true};
-  order(h, touched, count);
-  for (uint32_t i = 0; i < count; ++i) bindings[i] = binding_of(h, touched[i].storage);
+  order(h, passed.touched, passed.count);
+  for (uint32_t i = 0; i < passed.count; ++i) bindings[i] = binding_of(h, passed.touched[i].storage);
   const ir_loc_t* loc = ir_loc_find_file(op->loc);
   if (loc && !h->strip_source_map) module_table_location(table(h), host_view(loc->name), loc->line, loc->column);
   int64_t object = graph_attr(op, GRAPH_ATTR_object) ? graph_get_object(op) : -1;
-  module_table_dispatch(
-      table(h), &(module_dispatch_t){.executable = object < 0 ? h->executable : h->objects[object],
-                                     .entry = (uint32_t)graph_get_entry(op),
-                                     .workgroups = {workgroups_of(h, op, workgroups[0]), MODULE_LIT(workgroups[1]),
-                                                    MODULE_LIT(workgroups[2])},
-                                     .push_count = pushes,
-                                     .pushes = words,
-                                     .binding_count = count,
-                                     .bindings = bindings});
+  module_dispatch_t dispatch = {.executable = object < 0 ? h->executable : h->objects[object],
+                                .entry = (uint32_t)graph_get_entry(op),
+                                .push_count = passed.pushes,
+                                .pushes = passed.words,
+                                .binding_count = passed.count,
+                                .bindings = bindings};
+  count_workgroups(h, op, code, dispatch.workgroups);
+  module_table_dispatch(table(h), &dispatch);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

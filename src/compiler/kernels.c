@@ -95,6 +95,7 @@ static signature_t* build(assign_t* a, ir_op_t* dispatch, const text_t* text) {
 
 static void assign_dispatch(assign_t* a, ir_op_t* dispatch) {
   text_t text = {0};
+  if (ir_is(dispatch->regions[0].first->first, GRAPH_EXTERN)) return;  // externs.h
   serialise(&text, dispatch);
   signature_t* s = find(a, &text);
   if (!s) s = build(a, dispatch, &text);

@@ -128,8 +128,8 @@ static host_program_t add_executables(run_t* r, module_writer_t* writer, uint32_
   }
   uint32_t* objects = ARENA_ARRAY(arena, uint32_t, p->objects.count + 1);
   for (uint32_t i = 0; i < p->objects.count; ++i) {
-    const target_executable_t* e = &p->objects.items[i].executable;
-    objects[i] = write_executable(r, &place, arena_printf(arena, "module_%s", e->entries[0].name), e);
+    const substitute_object_t* object = &p->objects.items[i];
+    objects[i] = write_executable(r, &place, arena_printf(arena, "module_%s", object->name), &object->executable);
   }
   program.objects = objects;
   return program;

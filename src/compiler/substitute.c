@@ -103,7 +103,7 @@ void substitute_check_names(ir_context_t* ctx, const substitute_options_t* optio
   }
 }
 
-static bool read_file(ir_context_t* ctx, const char* path, char** data, size_t* size) {
+bool substitute_read_file(ir_context_t* ctx, const char* path, char** data, size_t* size) {
   source_file_t file;
   if (!source_open(ctx, path, NULL, 0, &file)) return false;
   *data = memory_alloc(file.size + 1);
@@ -133,7 +133,7 @@ static bool replace_kernel(ir_context_t* ctx, const char* path, kernel_list_t* k
   const char* name = ir_op_string(old, "sym_name", "");
   char* read = NULL;
   size_t size = 0;
-  if (!read_file(ctx, path, &read, &size)) return false;
+  if (!substitute_read_file(ctx, path, &read, &size)) return false;
   char* text = arena_strndup(ir_context_arena(ctx), read, size);  // locations and messages refer to it
   memory_free(read);
   ir_context_add_source(ctx, path, text, size);
@@ -173,7 +173,7 @@ bool substitute_kernels(ir_context_t* ctx, const substitute_options_t* options, 
 //===----------------------------------------------------------------------------------------------------------------===
 
 // What a file of the target must be like, so that it is not only found when the program runs.
-static const char* reason_against(const target_t* target, const char* data, size_t size, const char* kernel) {
+const char* substitute_reason_against(const target_t* target, const char* data, size_t size, const char* kernel) {
   if (target->backend == TARGET_CUDA || target->backend == TARGET_VMVX) return NULL;
   const Elf64_Ehdr* header = (const void*)data;
   if (size < sizeof(*header) || memcmp(data, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64) {
@@ -189,8 +189,8 @@ static bool load_object(ir_context_t* ctx, const target_t* target, const char* p
   const char* name = ir_op_string(object->func, "sym_name", "");
   char* data = NULL;
   size_t size = 0;
-  if (!read_file(ctx, path, &data, &size)) return false;
-  const char* reason = reason_against(target, data, size, name);
+  if (!substitute_read_file(ctx, path, &data, &size)) return false;
+  const char* reason = substitute_reason_against(target, data, size, name);
   if (reason) {
     memory_free(data);
     return ir_error(ctx, object->func->loc, "'%s', which is to stand for the executable '%s', %s", path, name, reason);
@@ -215,6 +215,7 @@ static bool load_object(ir_context_t* ctx, const target_t* target, const char* p
 // Dispatches' numbers: `numbers[old]` is an entry, or count + an object's number.
 static void renumber(ir_context_t* ctx, ir_op_t* op, const uint32_t* numbers, uint32_t count) {
   if (ir_is(op, GRAPH_DISPATCH)) {
+    if (graph_attr(op, GRAPH_ATTR_object)) return;  // the program's own
     uint32_t number = numbers[graph_get_entry(op)];
     bool is_object = number >= count;
     ir_op_set_attr(ctx, op, "entry", ir_attr_i64(ctx, is_object ? 0 : number));
@@ -233,7 +234,6 @@ bool substitute_take_objects(ir_context_t* ctx, const substitute_options_t* opti
   if (!options->objects.count && !options->objects.folder) return true;
   search_t search = {ctx, target->format, extensions[target->backend]};
   uint32_t* numbers = ARENA_ARRAY(ir_context_arena(ctx), uint32_t, kernels->count + 1);
-  out->items = ARENA_ARRAY(ir_context_arena(ctx), substitute_object_t, kernels->count + 1);
   uint32_t total = kernels->count, kept = 0;
   for (uint32_t i = 0; i < total; ++i) {
     ir_op_t* func = kernels->funcs[i];
@@ -244,13 +244,25 @@ bool substitute_take_objects(ir_context_t* ctx, const substitute_options_t* opti
       continue;
     }
     numbers[i] = total + out->count;
-    substitute_object_t* object = &out->items[out->count++];
-    *object = (substitute_object_t){.func = func};
+    substitute_object_t* object = substitute_objects_add(ctx, out, ir_op_string(func, "sym_name", ""));
+    object->func = func;
     if (!load_object(ctx, target, path, object)) return false;
   }
   kernels->count = kept;
-  if (out->count) renumber(ctx, module, numbers, total);
+  if (kept < total) renumber(ctx, module, numbers, total);
   return true;
+}
+
+substitute_object_t* substitute_objects_add(ir_context_t* ctx, substitute_objects_t* objects, const char* name) {
+  if (objects->count == objects->capacity) {
+    uint32_t capacity = objects->capacity ? 2 * objects->capacity : 8;
+    substitute_object_t* items = ARENA_ARRAY(ir_context_arena(ctx), substitute_object_t, capacity);
+    if (objects->count) memcpy(items, objects->items, sizeof(*items) * objects->count);
+    objects->items = items;
+    objects->capacity = capacity;
+  }
+  objects->items[objects->count] = (substitute_object_t){.name = name};
+  return &objects->items[objects->count++];
 }
 
 void substitute_objects_finish(substitute_objects_t* objects) {

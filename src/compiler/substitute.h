@@ -27,21 +27,28 @@ typedef struct substitute_options_t {
 // Puts kernels from files in the place of those of the same name. False after diagnostics.
 bool substitute_kernels(ir_context_t* ctx, const substitute_options_t* options, kernel_list_t* kernels);
 
-// The dispatches of one kernel that is not compiled but read from a file: an executable of its own.
+// Code that is not compiled but read from a file: an executable of its own. Dispatches that it is for have its number
+// as their attribute `object`.
 typedef struct substitute_object_t {
-  ir_op_t* func;
-  target_executable_t executable;  // its entry as it was compiled, the file's data
+  const char* name;
+  ir_op_t* func;                   // the kernel that it stands for, or NULL
+  target_executable_t executable;  // entries as they were compiled or declared, the file's data
 } substitute_object_t;
 
 typedef struct substitute_objects_t {
   substitute_object_t* items;
-  uint32_t count;
+  uint32_t count, capacity;
 } substitute_objects_t;
+substitute_object_t* substitute_objects_add(ir_context_t* ctx, substitute_objects_t* objects, const char* name);
 
 // Takes kernels that files stand for out of `kernels` into `out`. Their dispatches get the attribute `object` (its
 // number) and `entry` = 0; the others are numbered anew. False after diagnostics.
 bool substitute_take_objects(ir_context_t* ctx, const substitute_options_t* options, const target_t* target,
                              ir_op_t* module, kernel_list_t* kernels, substitute_objects_t* out);
+// A file's contents, with a zero behind, for memory_free. False after a diagnostic.
+bool substitute_read_file(ir_context_t* ctx, const char* path, char** data, size_t* size);
+// What speaks against code of the target having an entry of that name; or NULL.
+const char* substitute_reason_against(const target_t* target, const char* data, size_t size, const char* kernel);
 void substitute_objects_finish(substitute_objects_t* objects);
 
 // Warns of names that no kernel has.

@@ -49,7 +49,7 @@ bool dispatch_parse_count(ir_parser_t* p, ir_draft_t* op, const char* word) {
          ir_draft_region(p, op, &refs, &types);
 }
 
-static bool parse_name(ir_parser_t* p, ir_draft_t* op) {
+bool dispatch_parse_name(ir_parser_t* p, ir_draft_t* op) {
   visibility_parse(p, op);
   ir_name_t name = ir_parse_symbol_name(p);
   if (name) ir_draft_attr(p, op, "sym_name", ir_attr_cstring(ir_parse_context(p), name));
@@ -68,7 +68,7 @@ static ir_op_t* finish(ir_parser_t* p, ir_draft_t* op, const ir_type_t* type) {
 ir_op_t* executable_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
   ir_draft_t op;
   ir_draft_init(p, &op, info, loc);
-  if (!parse_name(p, &op) || !ir_parse_attr_dict_keyword(p, &op)) return NULL;
+  if (!dispatch_parse_name(p, &op) || !ir_parse_attr_dict_keyword(p, &op)) return NULL;
   return ir_draft_region(p, &op, NULL, NULL) ? ir_draft_finish(p, &op) : NULL;
 }
 
@@ -76,7 +76,7 @@ ir_op_t* export_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* 
   ir_context_t* ctx = ir_parse_context(p);
   ir_draft_t op;
   ir_draft_init(p, &op, info, loc);
-  if (!parse_name(p, &op)) return NULL;
+  if (!dispatch_parse_name(p, &op)) return NULL;
   const ir_attr_t* name = ir_draft_find_attr(&op, "sym_name");
   ir_draft_attr(p, &op, "function_ref", ir_attr_symbol(ctx, name->text));
   if (ir_parse_try(p, "as")) {
@@ -156,6 +156,11 @@ static bool add_call(ir_parser_t* p, ir_draft_t* op, const call_t* call) {
 static bool parse_call(ir_parser_t* p, call_t* call) {
   return dispatch_parse_places(p, &call->workload) && ir_parse_expect(p, "(") && ir_parse_refs(p, &call->arguments) &&
          ir_parse_expect(p, ")");
+}
+
+bool dispatch_parse_call(ir_parser_t* p, ir_draft_t* op) {
+  call_t call = {0};
+  return parse_call(p, &call) && ir_parse_expect(p, ":") && parse_call_types(p, op, &call) && add_call(p, op, &call);
 }
 
 ir_op_t* dispatch_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {

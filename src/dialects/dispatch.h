@@ -14,6 +14,10 @@ const ir_type_t* dispatch_parse_tied(ir_parser_t* p, ir_ref_list_t* sizes);
 bool dispatch_add_indices(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t* refs);
 // `[%i, %j]`, or nothing.
 bool dispatch_parse_places(ir_parser_t* p, ir_ref_list_t* places);
+// [visibility] @name
+bool dispatch_parse_name(ir_parser_t* p, ir_draft_t* op);
+// [%workload, ...](%argument, ...) : (...) -> (...): operands and results of a dispatch, with their attributes.
+bool dispatch_parse_call(ir_parser_t* p, ir_draft_t* op);
 // [count(%w: index, ...) -> (index, index, index) { ... }], also behind another word.
 bool dispatch_parse_count(ir_parser_t* p, ir_draft_t* op, const char* word);
 

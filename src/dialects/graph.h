@@ -18,7 +18,7 @@ enum {
 
 extern const ir_dialect_t graph_dialect;
 
-enum { GRAPH_MAX_SPATIAL = 6, GRAPH_MAX_RANK = 16 };
+enum { GRAPH_MAX_SPATIAL = 6, GRAPH_MAX_RANK = 16, GRAPH_MAX_TIED = 64 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Attributes. An op that ir_verify has passed has what its row says, so nothing here fails; asking for what the row

@@ -292,6 +292,52 @@ bool shape_call_import(graph_sizer_t* s, graph_shape_t* out) {
   return fits || shape_error(s, "has a type %s that is not its operands' and results'", ir_type_str(s->ctx, type));
 }
 
+static uint32_t count_open(const ir_type_t* type) {
+  uint32_t count = 0;
+  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
+  return count;
+}
+
+static bool ties_fit(graph_sizer_t* s, uint32_t arguments) {
+  int64_t tied[GRAPH_MAX_TIED];
+  bool fit = ir_attr_ints(graph_get_tied(s->op), tied, GRAPH_MAX_TIED) == s->op->result_count &&
+             s->op->result_count <= GRAPH_MAX_TIED;
+  for (uint32_t i = 0; fit && i < s->op->result_count; ++i) {
+    fit = tied[i] >= -1 && tied[i] < (int64_t)arguments;
+    if (fit && tied[i] >= 0) {
+      const ir_type_t *from = shape_type(s, (uint32_t)tied[i]), *to = s->op->results[i].type;
+      fit = ir_type_is_tensor(from) && ir_type_is_tensor(to) && from->element == to->element && from->rank == to->rank;
+    }
+    for (uint32_t k = 0; fit && k < i; ++k) fit = tied[i] < 0 || tied[k] != tied[i];
+  }
+  return fit || shape_error(s, "has 'tied' that is no argument of the type of each result, or -1");
+}
+
+bool shape_extern(graph_sizer_t* s, graph_shape_t* out) {
+  const ir_op_t* op = s->op;
+  uint64_t arguments = (uint64_t)graph_get_arguments(op), at = arguments + 3, open = 0;
+  if (at > op->operand_count) return shape_error(s, "takes its arguments and three numbers of workgroups");
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    if (!ir_type_is_tensor(op->results[i].type)) return shape_error(s, "gives tensors only");
+    open += count_open(op->results[i].type);
+    if (i < s->result) at += count_open(op->results[i].type);
+  }
+  if (!ties_fit(s, (uint32_t)arguments)) return false;
+  if (arguments + 3 + open != op->operand_count) return shape_error(s, "takes a size for each '?' of its results");
+  for (uint32_t i = (uint32_t)arguments; i < op->operand_count; ++i) {
+    if (shape_type(s, i)->kind != IR_TYPE_INDEX) return shape_error(s, "has a number of workgroups that is no index");
+  }
+  const ir_type_t* type = op->results[s->result].type;
+  out->rank = type->rank;
+  for (int32_t i = 0; i < type->rank; ++i) {
+    out->dims[i] = graph_size(type->dims[i]);
+    if (type->dims[i] != IR_DYNAMIC) continue;
+    if (s->symbols) out->dims[i] = s->symbols->operand(s, (uint32_t)at);
+    ++at;
+  }
+  return true;
+}
+
 bool shape_import_resolved(graph_sizer_t* s, graph_shape_t* out) {
   out->rank = -1;
   return is_flag(s->op->results[0].type) || shape_error(s, "gives an i1");

@@ -1,7 +1,90 @@
-// The hal dialect: formats say it all.
+// The hal dialect.
 #include "dialects/hal.h"
 
-#include "dialects/table.h"
+#include "dialects/dispatch.h"
+
+// word(attribute), to the attribute `name`; another one may be there or not.
+static bool parse_part(ir_parser_t* p, ir_draft_t* op, const char* word, const char* name, bool* found) {
+  *found = ir_parse_try(p, word);
+  if (!*found) return true;
+  const ir_attr_t* attr = ir_parse_expect(p, "(") ? ir_parse_attr(p, NULL) : NULL;
+  if (!attr || !ir_parse_expect(p, ")")) return false;
+  ir_draft_attr(p, op, name, attr);
+  return true;
+}
+
+static bool parse_layout(ir_parser_t* p, ir_draft_t* op) {
+  bool found = false;
+  if (!parse_part(p, op, "layout", "layout", &found)) return false;
+  return found || ir_parse_fail(p, "expected layout(#hal.pipeline.layout<...>)");
+}
+
+// [visibility] @name target(#target) [objects([...])] [attributes {...}] { ... }
+static ir_op_t* hal_variant_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  bool found = false;
+  ir_draft_init(p, &op, info, loc);
+  if (!dispatch_parse_name(p, &op) || !parse_part(p, &op, "target", "target", &found)) return NULL;
+  if (!found) return ir_parse_fail(p, "expected target(#hal.executable.target<...>)"), NULL;
+  if (!parse_part(p, &op, "objects", "objects", &found) || !ir_parse_attr_dict_keyword(p, &op)) return NULL;
+  return ir_draft_region(p, &op, NULL, NULL) ? ir_draft_finish(p, &op) : NULL;
+}
+
+// [visibility] @name [ordinal(n)] layout(#layout) [count(...) -> (...) { ... }] [attributes {...}] [{ ... }]
+static ir_op_t* hal_export_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  bool found = false;
+  ir_draft_init(p, &op, info, loc);
+  bool ok = dispatch_parse_name(p, &op) && parse_part(p, &op, "ordinal", "ordinal", &found) && parse_layout(p, &op) &&
+            dispatch_parse_count(p, &op, "count") && ir_parse_attr_dict_keyword(p, &op);
+  if (!ok) return NULL;
+  bool older = ir_parse_peek(p, "{");  // the count, with its arguments at a label
+  return !older || ir_draft_region(p, &op, NULL, NULL) ? ir_draft_finish(p, &op) : NULL;
+}
+
+// {#target [ordinal(n)] = [objects], ...} as #hal.executable.objects<...>
+static const ir_attr_t* parse_objects(ir_parser_t* p) {
+  ir_context_t* ctx = ir_parse_context(p);
+  text_t text = {0};
+  bool ok = ir_parse_expect(p, "(") && ir_parse_expect(p, "{");
+  text_puts(&text, "{");
+  while (ok && !ir_parse_try(p, "}")) {
+    if (text.size > 1) ok = ir_parse_expect(p, ",");
+    const ir_attr_t* target = ok ? ir_parse_attr(p, NULL) : NULL;
+    int64_t ordinal = 0;
+    if ((ok = target != NULL) && ir_parse_try(p, "ordinal")) {
+      ok = ir_parse_expect(p, "(") && ir_parse_integer(p, &ordinal) && ir_parse_expect(p, ")");
+    }
+    const ir_attr_t* objects = ok && ir_parse_expect(p, "=") ? ir_parse_attr(p, NULL) : NULL;
+    if (!(ok = objects != NULL)) break;
+    if (text.size > 1) text_puts(&text, ", ");
+    ir_print_attr(&text, target);
+    text_printf(&text, " ordinal(%lld) = ", (long long)ordinal);
+    ir_print_attr(&text, objects);
+  }
+  text_puts(&text, "}");
+  const ir_attr_t* attr = ok ? ir_attr_opaque(ctx, "hal.executable.objects", text.data, NULL, 0) : NULL;
+  text_finish(&text);
+  return attr && ir_parse_expect(p, ")") ? attr : NULL;
+}
+
+//   "export"[%workload, ...](%argument, ...) : (...) -> (...) [count(...) ...] layout(#layout) [bindings(...)]
+//   objects({...}) [{...}]
+static ir_op_t* hal_extern_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  const char* name = NULL;
+  size_t size = 0;
+  bool found = false;
+  ir_draft_init(p, &op, info, loc);
+  if (!ir_parse_string(p, &name, &size)) return NULL;
+  ir_draft_attr(p, &op, "export_name", ir_attr_string(ir_parse_context(p), name, size));
+  if (!dispatch_parse_call(p, &op) || !dispatch_parse_count(p, &op, "count") || !parse_layout(p, &op)) return NULL;
+  if (!parse_part(p, &op, "bindings", "bindings", &found) || !ir_parse_expect(p, "objects")) return NULL;
+  const ir_attr_t* objects = parse_objects(p);
+  if (!objects) return NULL;
+  ir_draft_attr(p, &op, "objects", objects);
+  return ir_parse_attr_dict(p, &op) ? ir_draft_finish(p, &op) : NULL;
+}
 
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"hal." #name, HAL_##ENUM, __VA_ARGS__},

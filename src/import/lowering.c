@@ -84,7 +84,7 @@ static const lower_row_t* find_row(const ir_op_t* op) {
       &lower_cf_table,        &lower_func_table,       &lower_builtin_table,    &lower_util_table,
       &lower_check_table,     &lower_linalg_ext_table, &lower_ml_program_table, &lower_flow_table,
       &lower_complex_table,   &lower_encoding_table,   &lower_stream_table,     &lower_tensor_ext_table,
-      &lower_affine_table,    &lower_shape_table,
+      &lower_affine_table,    &lower_shape_table,      &lower_hal_table,
   };
   if (op->info->code == IR_CODE_UNREGISTERED) return NULL;
   uint32_t row = op->info->code % 1024;
@@ -528,8 +528,10 @@ bool lowering_run(ir_context_t* ctx, ir_op_t* module) {
   }
   if (!ok) return false;
   IR_FOR_OPS_SAFE(op, body) {
-    bool absent = is_func(op) && !op->regions[0].first;
-    if (absent || lower_is_global(op) || lower_is_executable(op) || op->data) ir_op_erase(op);
+    bool absent = is_func(op) && !op->regions[0].first, executable = lower_is_executable(op);
+    bool stays = executable && op->data;  // its code is what dispatches run
+    if (stays) op->data = NULL;
+    if (!stays && (absent || lower_is_global(op) || executable || op->data)) ir_op_erase(op);
   }
   return true;
 }

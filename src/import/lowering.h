@@ -9,6 +9,7 @@
 #define IREE_C_IMPORT_LOWERING_H_
 
 #include "dialects/graph.h"
+#include "import/lower.h"
 #include "ir/ir.h"
 
 typedef struct lowering_t lowering_t;
@@ -228,9 +229,6 @@ extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_tab
 extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
 extern const lower_table_t lower_complex_table, lower_check_table, lower_builtin_table, lower_cf_table,
     lower_flow_table, lower_encoding_table, lower_linalg_ext_table, lower_stream_table, lower_tensor_ext_table,
-    lower_affine_table, lower_shape_table;
-
-// Whether the op is an executable, whose functions dispatches bring in.
-bool lower_is_executable(const ir_op_t* op);
+    lower_affine_table, lower_shape_table, lower_hal_table;
 
 #endif  // IREE_C_IMPORT_LOWERING_H_

@@ -332,11 +332,20 @@ ir_name_t ir_parse_symbol_name(ir_parser_t* p) {
 // Balanced text: bodies of dialect types and attributes
 //===----------------------------------------------------------------------------------------------------------------===
 
+// The end of the line that a comment at `at` takes, or `at`.
+static const char* behind_comment(const char* at, const char* end) {
+  if (end - at < 2 || at[0] != '/' || at[1] != '/') return at;
+  while (at < end && *at && *at != '\n') ++at;
+  return at;
+}
+
 // Characters up to the `>` that closes an already consumed `<`.
 size_t ir_balanced_size(const ir_parser_t* p) {
   char stack[IR_PARSE_MAX_DEPTH];
   int depth = 0;
   for (const char* at = p->cursor.at; at < p->end; ++at) {
+    at = behind_comment(at, p->end);
+    if (at == p->end) return SIZE_MAX;
     char c = *at, close = c == '<' ? '>' : c == '(' ? ')' : c == '[' ? ']' : c == '{' ? '}' : 0;
     if (close) {
       if (depth == IR_PARSE_MAX_DEPTH) return SIZE_MAX;
@@ -356,10 +365,11 @@ size_t ir_balanced_size(const ir_parser_t* p) {
   return SIZE_MAX;
 }
 
-// Copies the text with single spaces; a lone #name or !name that is an alias becomes what it stands for.
+// Copies the text with single spaces and without comments; a lone #name or !name that is an alias becomes what it
+// stands for.
 static bool expand_body(ir_parser_t* p, text_t* out, size_t size) {
   const char *at = p->cursor.at, *end = at + size;
-  while (at < end) {
+  while ((at = behind_comment(at, end)) < end) {
     char c = *at;
     if (c == '"') {
       const char* start = at;

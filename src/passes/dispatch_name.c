@@ -65,6 +65,10 @@ static void put_what(text_t* text, const ir_op_t* op) {
     put_contraction(text, op);
   } else if (ir_is(op, GRAPH_CONV)) {
     put_convolution(text, op);
+  } else if (ir_is(op, GRAPH_EXTERN)) {
+    const ir_attr_t* callee = graph_attr(op, GRAPH_ATTR_callee);
+    text_puts(text, callee->count ? callee->items[callee->count - 1]->text : callee->text);
+    return;
   } else if (ir_is(op, GRAPH_REDUCE)) {
     text_puts(text, "reduction");
     put_dims(text, ir_operand(op, 0)->type);
@@ -78,7 +82,7 @@ static void put_what(text_t* text, const ir_op_t* op) {
 const char* dispatch_name(ir_context_t* ctx, const char* func, uint32_t number, const ir_op_t* what) {
   text_t text = {0};
   text_printf(&text, "%s_dispatch_%u_", func, number);
-  if (what && ir_type_is_tensor(what->results[0].type)) {
+  if (what && (ir_is(what, GRAPH_EXTERN) || ir_type_is_tensor(what->results[0].type))) {
     put_what(&text, what);
   } else {
     text_puts(&text, "copy");

@@ -91,7 +91,7 @@ static const ir_attr_t* convert_value(const convert_t* c, const ir_op_t* op, con
 // Ops whose types others fix: casts go around them.
 static bool is_fixed(const ir_op_t* op) {
   return ir_is(op, GRAPH_CONSTANT) || ir_is(op, GRAPH_GLOBAL_LOAD) || ir_is(op, GRAPH_GLOBAL_STORE) ||
-         ir_is(op, GRAPH_CALL_IMPORT) || ir_is(op, graph_scalar_code(SCALAR_bitcast));
+         ir_is(op, GRAPH_CALL_IMPORT) || ir_is(op, GRAPH_EXTERN) || ir_is(op, graph_scalar_code(SCALAR_bitcast));
 }
 
 static void cast_operands(convert_t* c, ir_op_t* op) {

@@ -133,6 +133,19 @@ typedef struct cloning_t {
   ir_value_map_t* map;
 } cloning_t;
 
+static ir_op_t* append_copy(cloning_t* c, const ir_op_t* op) {
+  ir_op_t* copy = ir_op_clone(c->f->ctx, op, c->map);
+  copy->data = NULL;
+  int64_t* numbers = ARENA_ARRAY(ir_context_arena(c->f->ctx), int64_t, op->result_count* GRAPH_MAX_RANK + 1);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    count += add_numbers(c->inputs, &op->results[i], numbers + count);
+  }
+  set_numbers(c->f, copy, "extents", numbers, count);
+  ir_block_append(c->body, copy);
+  return copy;
+}
+
 static void clone_into(cloning_t* c, const ir_op_t* op) {
   list_t used = used_values(c->f, op);
   for (uint32_t i = 0; i < used.count; ++i) {
@@ -145,15 +158,7 @@ static void clone_into(cloning_t* c, const ir_op_t* op) {
     if (copied) clone_into(c, value->def);
   }
   if (op->result_count && ir_value_map_get(c->map, &op->results[0])) return;
-  ir_op_t* copy = ir_op_clone(c->f->ctx, op, c->map);
-  copy->data = NULL;
-  int64_t numbers[8 * GRAPH_MAX_RANK];
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < op->result_count && i < 8; ++i) {
-    count += add_numbers(c->inputs, &op->results[i], numbers + count);
-  }
-  set_numbers(c->f, copy, "extents", numbers, count);
-  ir_block_append(c->body, copy);
+  append_copy(c, op);
 }
 
 // About `what`, or a copy (NULL).
@@ -317,7 +322,29 @@ static void emit_host(forming_t* f, ir_op_t* op) {
   ir_block_append(f->target, op);
 }
 
+// A dispatch that holds nothing but the op, which says in what order its code takes what the dispatch reads.
+static void emit_extern(forming_t* f, ir_op_t* op) {
+  list_t inputs = {0}, outputs = {0};
+  for (uint32_t i = 0; i < op->operand_count; ++i) list_add(f, &inputs, ir_operand(op, i));
+  for (uint32_t i = 0; i < op->result_count; ++i) list_add(f, &outputs, ir_result(op, i));
+  add_input_sizes(f, &inputs);
+  ir_op_t* dispatch = create_dispatch(f, &inputs, &outputs, op, op->loc);
+  cloning_t c = {f, &inputs, FUSION_NO_GROUP, dispatch->regions[0].first, ir_value_map_create(f->ctx)};
+  for (uint32_t i = 0; i < inputs.count; ++i) ir_value_map_set(c.map, inputs.items[i], c.body->args[i]);
+  ir_op_t* copy = append_copy(&c, op);
+  ir_value_t** yielded = ARENA_ARRAY(ir_context_arena(f->ctx), ir_value_t*, outputs.count);
+  for (uint32_t i = 0; i < outputs.count; ++i) yielded[i] = ir_result(copy, i);
+  yield_outputs(f, c.body, yielded, outputs.count);
+  for (uint32_t i = 0; i < outputs.count; ++i) ir_value_replace(outputs.items[i], ir_result(dispatch, i));
+  ir_op_remove(op);
+  ir_op_set_operands(f->ctx, op, NULL, 0);
+}
+
 static void emit(forming_t* f, fusion_node_t* node) {
+  if (ir_is(node->op, GRAPH_EXTERN)) {
+    emit_extern(f, node->op);
+    return;
+  }
   if (node->group == FUSION_NO_GROUP) {
     emit_host(f, node->op);
     return;

@@ -8,6 +8,7 @@
 
 #include "dialects/builtin.h"
 #include "dialects/flow.h"
+#include "dialects/hal.h"
 #include "dialects/stream.h"
 #include "dialects/tensor_ext.h"
 #include "import/linalg/ops.h"
@@ -85,15 +86,9 @@ bool dispatch_lower_same(lower_op_t* n) { return lower_return(n, n->in[0]); }
 // Bodies
 //===----------------------------------------------------------------------------------------------------------------===
 
-enum { MAX_RESULTS = 64, SEGMENTS = 4 };
+enum { MAX_RESULTS = GRAPH_MAX_TIED, SEGMENTS = 4 };
 
-typedef struct dispatch_t {
-  uint32_t first, argument_count;  // operands
-  uint32_t sizes;                  // first operand that is a size of a result
-  int64_t tied[MAX_RESULTS];       // argument, or -1
-} dispatch_t;
-
-static bool read_dispatch(lower_op_t* n, dispatch_t* d) {
+bool dispatch_read(lower_op_t* n, dispatch_t* d) {
   int64_t segments[SEGMENTS], total = 0, open = 0;
   uint32_t results = n->op->result_count;
   bool fits = ir_op_ints(n->op, "operandSegmentSizes", segments, SEGMENTS) == SEGMENTS && results <= MAX_RESULTS &&
@@ -175,7 +170,7 @@ static bool lower_body(lower_op_t* n, ir_block_t* block) {
   lower_value_t* values = NULL;
   uint32_t count = 0, tensors = 0;
   if (!block || block->next || !block->last) return lower_error(n, "needs a body of one block");
-  if (!read_dispatch(n, &d)) return false;
+  if (!dispatch_read(n, &d)) return false;
   lower_value_t* args = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, block->arg_count + 1);
   if (!match_arguments(n, &d, block, args) || !lower_block(n->l, block, args, &values, &count)) return false;
   if (count && count != n->op->result_count) return lower_error(n, "has other results than its executable's function");
@@ -202,7 +197,10 @@ bool dispatch_lower_workgroups(lower_op_t* n) {
 // Executables
 //===----------------------------------------------------------------------------------------------------------------===
 
-bool lower_is_executable(const ir_op_t* op) { return ir_is(op, FLOW_EXECUTABLE) || ir_is(op, STREAM_EXECUTABLE); }
+bool lower_is_executable(const ir_op_t* op) {
+  return ir_is(op, FLOW_EXECUTABLE) || ir_is(op, STREAM_EXECUTABLE) || ir_is(op, HAL_EXECUTABLE) ||
+         ir_is(op, HAL_EXECUTABLE_SOURCE);
+}
 
 // The function that @executable::@export names, or NULL.
 static ir_op_t* find_function(lower_op_t* n, const ir_attr_t* entry) {
@@ -225,6 +223,8 @@ static ir_op_t* find_function(lower_op_t* n, const ir_attr_t* entry) {
 
 bool dispatch_lower_dispatch(lower_op_t* n) {
   const ir_attr_t* entry = ir_op_attr(n->op, "entry_points");
+  ir_op_t* executable = entry && entry->kind == IR_ATTR_SYMBOL ? extern_find(n, entry) : NULL;
+  if (executable) return extern_lower_dispatch(n, executable, entry);
   ir_op_t* func = entry && entry->kind == IR_ATTR_SYMBOL ? find_function(n, entry) : NULL;
   if (!func) {
     return lower_error(n, "names no function that a flow.executable or stream.executable of this module exports");

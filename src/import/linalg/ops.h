@@ -167,6 +167,16 @@ bool dispatch_lower_view(lower_op_t* n);
 bool dispatch_lower_load(lower_op_t* n);
 bool dispatch_lower_store(lower_op_t* n);
 bool dispatch_lower_same(lower_op_t* n);
+// A dispatch's operands; false after a diagnostic.
+typedef struct dispatch_t {
+  uint32_t first, argument_count;  // operands
+  uint32_t sizes;                  // first operand that is a size of a result
+  int64_t tied[GRAPH_MAX_TIED];    // argument, or -1
+} dispatch_t;
+bool dispatch_read(lower_op_t* n, dispatch_t* d);
+// Dispatches of code that the program brings (extern.c). The executable that is named, when it has such code, or NULL.
+ir_op_t* extern_find(lower_op_t* n, const ir_attr_t* entry);
+bool extern_lower_dispatch(lower_op_t* n, ir_op_t* executable, const ir_attr_t* entry);
 // Of ops that ask for a place in a dispatch: see lower_refused.
 #define DISPATCH_NO_PLACE "the body of a dispatch is for whole tensors; which workgroup it is in is not known"
 

@@ -1,0 +1,386 @@
+// See externs.h.
+#include "compiler/externs.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "compiler/offload_bundle.h"
+#include "dialects/graph.h"
+#include "dialects/hal.h"
+#include "dialects/stream.h"
+
+enum { MAX_EXPORTS = 256 };
+
+typedef struct externs_t {
+  ir_context_t* ctx;
+  const extern_options_t* options;
+  const target_t* target;
+  ir_op_t* module;
+  substitute_objects_t* out;
+} externs_t;
+
+// One target's share of an executable.
+typedef struct variant_t {
+  hal_target_t target;
+  const ir_op_t* holder;  // of the exports
+  hal_text_t objects;     // [#hal.executable.object<...>, ...]
+} variant_t;
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Variants
+//===----------------------------------------------------------------------------------------------------------------===
+
+// How well code for `x` fits: 0 not at all. Of NVIDIA's the newest that the processor takes.
+static int64_t fitness(externs_t* e, const hal_target_t* x) {
+  const target_t* t = e->target;
+  if (strcmp(x->backend, target_backend_name(t->backend)) != 0) return 0;
+  if (t->backend == TARGET_LLVM_CPU || t->backend == TARGET_VMVX) return strcmp(x->format, t->format) == 0;
+  const char* name = hal_target_processor(e->ctx, x);
+  if (!name) return 1;
+  if (strcmp(name, t->cpu) == 0 || strcmp(name, t->name) == 0) return INT64_MAX;
+  if (t->backend != TARGET_CUDA || strncmp(name, "sm_", 3) != 0 || strncmp(t->cpu, "sm_", 3) != 0) return 0;
+  int64_t has = strtol(name + 3, NULL, 10), wanted = strtol(t->cpu + 3, NULL, 10);
+  return has <= wanted ? 1 + has : 0;
+}
+
+typedef struct choice_t {
+  variant_t best;
+  int64_t fitness;
+  text_t names;  // of all that there are
+} choice_t;
+
+static void offer(externs_t* e, choice_t* c, const variant_t* variant) {
+  const char* name = hal_target_processor(e->ctx, &variant->target);
+  text_printf(&c->names, "%s%s", c->names.size ? ", " : "", name ? name : variant->target.format);
+  int64_t fits = fitness(e, &variant->target);
+  if (fits > c->fitness) c->best = *variant, c->fitness = fits;
+}
+
+// Text of an attribute as bodies of others hold it.
+static hal_text_t text_of(externs_t* e, const ir_attr_t* attr) {
+  text_t text = {0};
+  if (attr) ir_print_attr(&text, attr);
+  char* kept = arena_strndup(ir_context_arena(e->ctx), text.data ? text.data : "", text.size);
+  text_finish(&text);
+  return hal_text_of(kept);
+}
+
+static bool offer_variants(externs_t* e, const ir_op_t* executable, const char* only, choice_t* c) {
+  const ir_block_t* body = executable->regions[0].first;
+  for (const ir_op_t* op = body ? body->first : NULL; op; op = op->next) {
+    if (!ir_is(op, HAL_EXECUTABLE_VARIANT)) continue;
+    if (only && strcmp(ir_op_string(op, "sym_name", ""), only) != 0) continue;
+    variant_t v = {.holder = op, .objects = text_of(e, ir_op_attr(op, "objects"))};
+    if (!hal_read_target(e->ctx, text_of(e, ir_op_attr(op, "target")), &v.target)) {
+      return ir_op_error(e->ctx, op, "needs a target: #hal.executable.target<\"backend\", \"format\", {...}>");
+    }
+    offer(e, c, &v);
+  }
+  return true;
+}
+
+// {#target [ordinal(n)] = [objects], ...}
+static bool offer_objects(externs_t* e, const ir_op_t* executable, choice_t* c) {
+  const ir_attr_t* attr = hal_objects_of(executable);
+  hal_text_t list, item, key, objects;
+  bool reads = attr && attr->body && hal_text_enter(hal_text_of(attr->body), "{", '}', &list);
+  while (reads && hal_text_next(&list, &item)) {
+    variant_t v = {.holder = executable};
+    if (!(reads = hal_text_divide(item, &key, &objects))) break;
+    const char* end = key.end;  // of the target, without its ordinal
+    while (end > key.at && end[-1] != '>') --end;
+    reads = hal_read_target(e->ctx, (hal_text_t){key.at, end}, &v.target);
+    v.objects = objects;
+    if (reads) offer(e, c, &v);
+  }
+  return reads || ir_op_error(e->ctx, executable, "needs objects: {#hal.executable.target<...> = [...], ...}");
+}
+
+static bool choose(externs_t* e, const ir_op_t* dispatch, const ir_op_t* executable, const char* variant,
+                   variant_t* out) {
+  choice_t c = {0};
+  bool ok =
+      ir_is(executable, HAL_EXECUTABLE) ? offer_variants(e, executable, variant, &c) : offer_objects(e, executable, &c);
+  if (ok && !c.fitness) {
+    const target_t* t = e->target;
+    ok = ir_op_error(e->ctx, dispatch, "has no code for %s %s (%s): executable @%s has it for %s",
+                     target_backend_name(t->backend), t->cpu, t->format, ir_op_string(executable, "sym_name", ""),
+                     c.names.size ? c.names.data : "nothing");
+  }
+  text_finish(&c.names);
+  *out = c.best;
+  return ok;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Files
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Where the file is: as the path has it, or below one of the folders. NULL after a diagnostic.
+static const char* find_file(externs_t* e, const ir_op_t* executable, const char* path) {
+  if (access(path, R_OK) == 0) return path;
+  for (uint32_t i = 0; *path != '/' && i < e->options->count; ++i) {
+    const char* full = arena_printf(ir_context_arena(e->ctx), "%s/%s", e->options->folders[i], path);
+    if (access(full, R_OK) == 0) return full;
+  }
+  ir_op_error(e->ctx, executable,
+              "needs '%s', which is neither here nor in a folder of --iree-hal-executable-object-search-path", path);
+  return NULL;
+}
+
+// The path of the one object that there must be; NULL after a diagnostic.
+static const char* object_path(externs_t* e, const ir_op_t* executable, const variant_t* v) {
+  hal_text_t list, item, dict, value;
+  if (!hal_text_enter(v->objects, "[", ']', &list) || !hal_text_next(&list, &item) || list.at != list.end) {
+    ir_op_error(e->ctx, executable, "needs one object for %s: [#hal.executable.object<{path = \"...\"}>]",
+                v->target.format);
+    return NULL;
+  }
+  const char* path = NULL;
+  if (hal_text_enter(item, "#hal.executable.object<", '>', &dict) && hal_text_entry(dict, "path", &value)) {
+    path = hal_text_string(e->ctx, value);
+  }
+  if (!path) ir_op_error(e->ctx, executable, "needs objects with a path: #hal.executable.object<{path = \"...\"}>");
+  return path ? find_file(e, executable, path) : NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Entries
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool is_export(const ir_op_t* op) {
+  return ir_is(op, HAL_EXECUTABLE_EXPORT) || ir_is(op, STREAM_EXECUTABLE_EXPORT);
+}
+
+// Its number: as it says, or its place among the exports.
+static uint32_t ordinal_of(const ir_op_t* export, uint32_t place) {
+  const ir_attr_t* attr = ir_op_attr(export, "ordinal");
+  return attr && attr->kind == IR_ATTR_INTEGER && attr->integer >= 0 && attr->integer < MAX_EXPORTS
+             ? (uint32_t)attr->integer
+             : place;
+}
+
+static bool read_workgroup(externs_t* e, const ir_op_t* export, uint32_t* out) {
+  const ir_attr_t* attr = ir_op_attr(export, "workgroup_size");
+  bool reads = attr && attr->kind == IR_ATTR_ARRAY && attr->count >= 1 && attr->count <= 3;
+  for (uint32_t i = 0; i < 3; ++i) out[i] = 1;
+  for (uint32_t i = 0; reads && i < attr->count; ++i) {
+    const ir_attr_t* item = attr->items[i];
+    reads = item->kind == IR_ATTR_INTEGER && item->integer >= 1 && item->integer <= 1024;
+    if (reads) out[i] = (uint32_t)item->integer;
+  }
+  bool needs = e->target->backend == TARGET_CUDA || e->target->backend == TARGET_ROCM;
+  return reads || !needs ||
+         ir_op_error(e->ctx, export,
+                     "needs its threads: attributes {workgroup_size = [64 : index, 1 : index, 1 : index]}");
+}
+
+static bool read_entry(externs_t* e, const ir_op_t* export, target_entry_t* out) {
+  hal_layout_t layout;
+  if (!hal_read_layout(ir_op_attr(export, "layout"), &layout)) {
+    return ir_op_error(e->ctx, export, "needs a layout for %s", e->target->format);
+  }
+  out->name = memory_strdup(ir_op_string(export, "sym_name", ""));
+  out->constant_count = (uint32_t)layout.constants;
+  out->binding_count = (uint32_t)layout.bindings;
+  const ir_attr_t *subgroup = ir_op_attr(export, "subgroup_size"),
+                  *local = ir_op_attr(export, "workgroup_local_memory");
+  if (subgroup && subgroup->kind == IR_ATTR_INTEGER) out->subgroup_size = (uint32_t)subgroup->integer;
+  if (local && local->kind == IR_ATTR_INTEGER) {
+    out->workgroup_memory_bytes = out->dynamic_memory_bytes = (uint32_t)local->integer;
+  }
+  return read_workgroup(e, export, out->workgroup_size);
+}
+
+// PTX is text: `.entry name`, and no more of the name.
+static bool has_ptx_entry(const char* data, const char* name) {
+  size_t size = strlen(name);
+  for (const char* at = data; (at = strstr(at, ".entry")); ++at) {
+    const char* word = at + 6 + strspn(at + 6, " \t\r\n");
+    if (strncmp(word, name, size) == 0 && (word[size] == '(' || word[size] == ' ' || word[size] == '\n')) return true;
+  }
+  return false;
+}
+
+static const char* reason_against(externs_t* e, const target_executable_t* code, const char* name) {
+  if (e->target->backend == TARGET_CUDA) return has_ptx_entry(code->data, name) ? NULL : "is no PTX text with it";
+  return substitute_reason_against(e->target, code->data, code->size, name);
+}
+
+static bool read_entries(externs_t* e, const variant_t* v, const char* path, target_executable_t* out) {
+  uint32_t place = 0;
+  out->entries = memory_alloc(sizeof(*out->entries) * MAX_EXPORTS);
+  memset(out->entries, 0, sizeof(*out->entries) * MAX_EXPORTS);
+  for (const ir_op_t* op = v->holder->regions[0].first ? v->holder->regions[0].first->first : NULL; op; op = op->next) {
+    if (!is_export(op)) continue;
+    uint32_t ordinal = ordinal_of(op, place++);
+    if (ordinal >= MAX_EXPORTS || out->entries[ordinal].name) {
+      return ir_op_error(e->ctx, op, "has the number of another export, or one above %d", MAX_EXPORTS - 1);
+    }
+    if (ordinal >= out->entry_count) out->entry_count = ordinal + 1;
+    if (!read_entry(e, op, &out->entries[ordinal])) return false;
+    const char* reason = reason_against(e, out, out->entries[ordinal].name);
+    if (reason) return ir_op_error(e->ctx, op, "'%s', which is to have its code, %s", path, reason);
+  }
+  for (uint32_t i = 0; i < out->entry_count; ++i) {
+    if (!out->entries[i].name) return ir_op_error(e->ctx, v->holder, "has no export with the number %u", i);
+  }
+  return true;
+}
+
+// Of a bundle the target's code object.
+static bool unbundle(externs_t* e, const ir_op_t* executable, const char* path, target_executable_t* code) {
+  size_t size = 0;
+  if (!offload_bundle_is_one(code->data, code->size)) return true;
+  const char* found = offload_bundle_find(code->data, code->size, e->target->cpu, &size);
+  if (!found) return ir_op_error(e->ctx, executable, "'%s' is a bundle without code for %s", path, e->target->cpu);
+  memmove(code->data, found, size);
+  code->size = size;
+  return true;
+}
+
+static bool read_code(externs_t* e, const ir_op_t* executable, const variant_t* v, target_executable_t* out) {
+  char* data = NULL;
+  target_backend_t backend = e->target->backend;
+  if (backend != TARGET_CUDA && backend != TARGET_ROCM) {
+    return ir_op_error(e->ctx, executable,
+                       "brings objects for %s; PTX for cuda and code objects for rocm can be brought",
+                       e->target->format);
+  }
+  const char* path = object_path(e, executable, v);
+  if (!path || !substitute_read_file(e->ctx, path, &data, &out->size)) return false;
+  out->data = data;
+  return unbundle(e, executable, path, out) && read_entries(e, v, path, out);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Dispatches
+//===----------------------------------------------------------------------------------------------------------------===
+
+static substitute_object_t* find_known(externs_t* e, const char* name) {
+  for (uint32_t i = 0; i < e->out->count; ++i) {
+    if (strcmp(e->out->items[i].name, name) == 0) return &e->out->items[i];
+  }
+  return NULL;
+}
+
+static bool resolve(externs_t* e, ir_op_t* dispatch, const ir_op_t* code) {
+  const ir_attr_t* callee = graph_attr(code, GRAPH_ATTR_callee);
+  ir_op_t* executable = ir_symbol_find(e->ctx, e->module, callee->text);
+  if (!executable || !executable->region_count || !callee->count) {
+    return ir_op_error(e->ctx, dispatch, "names no executable of this module");
+  }
+  const char *variant = callee->count > 1 ? callee->items[0]->text : NULL,
+             *export = callee->items[callee->count - 1]->text;
+  const char* name = callee->text;
+  if (variant) name = arena_printf(ir_context_arena(e->ctx), "%s_%s", callee->text, variant);
+  substitute_object_t* object = find_known(e, name);
+  if (!object) {
+    variant_t chosen;
+    if (!choose(e, dispatch, executable, variant, &chosen)) return false;
+    object = substitute_objects_add(e->ctx, e->out, name);
+    if (!read_code(e, executable, &chosen, &object->executable)) return false;
+  }
+  for (uint32_t i = 0; i < object->executable.entry_count; ++i) {
+    if (strcmp(object->executable.entries[i].name, export) != 0) continue;
+    ir_op_set_attr(e->ctx, dispatch, "object", ir_attr_i64(e->ctx, object - e->out->items));
+    ir_op_set_attr(e->ctx, dispatch, "entry", ir_attr_i64(e->ctx, i));
+    return true;
+  }
+  return ir_op_error(e->ctx, dispatch, "names no export of @%s", callee->text);
+}
+
+static bool visit(externs_t* e, ir_op_t* op) {
+  if (ir_is(op, GRAPH_DISPATCH)) {
+    const ir_op_t* code = op->regions[0].first->first;
+    return !ir_is(code, GRAPH_EXTERN) || resolve(e, op, code);
+  }
+  for (uint32_t r = 0; r < op->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &op->regions[r]) {
+      IR_FOR_OPS(inner, block) {
+        if (!visit(e, inner)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool externs_resolve(ir_context_t* ctx, const extern_options_t* options, const target_t* target, ir_op_t* module,
+                     substitute_objects_t* out) {
+  externs_t e = {ctx, options, target, module, out};
+  return visit(&e, module);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Targets of programs
+//===----------------------------------------------------------------------------------------------------------------===
+
+static const char* configured(ir_context_t* ctx, const hal_target_t* target, const char* name) {
+  hal_text_t value;
+  return hal_text_entry(target->configuration, name, &value) ? hal_text_string(ctx, value) : NULL;
+}
+
+static bool resolve_target(ir_context_t* ctx, const ir_op_t* module, const hal_target_t* named, target_t* out) {
+  target_options_t options = {.backend = named->backend, .cpu = hal_target_processor(ctx, named)};
+  bool is_cpu = strcmp(named->backend, "llvm-cpu") == 0;
+  if (is_cpu) {
+    options.triple = configured(ctx, named, "target_triple");
+    options.features = configured(ctx, named, "cpu_features");
+    options.abi = configured(ctx, named, "target_abi");
+    options.system_elf = strncmp(named->format, "system-", 7) == 0;
+    if (!options.cpu || !*options.cpu) options.cpu = "generic";
+  }
+  if (strcmp(named->backend, "rocm") == 0 && strcmp(named->format, "rocm-hsaco-fb") != 0) {
+    options.container = TARGET_CONTAINER_AMDGPU;
+  }
+  text_t error = {0};
+  bool ok = target_resolve(&options, out, &error);
+  if (!ok) ir_op_error(ctx, module, "has hal.device.targets that cannot be compiled for: %s", error.data);
+  text_finish(&error);
+  return ok;
+}
+
+static bool refuse_targets(ir_context_t* ctx, const ir_op_t* module) {
+  return ir_op_error(ctx, module,
+                     "has hal.device.targets that are not [#hal.device.target<\"name\", "
+                     "[#hal.executable.target<\"backend\", \"format\", {...}>]>]");
+}
+
+// The executable targets of one #hal.device.target<"name", [...]>.
+static bool read_device(ir_context_t* ctx, const ir_op_t* module, hal_text_t device, target_t* targets,
+                        uint32_t capacity, uint32_t* count) {
+  hal_text_t list, item, inner, one;
+  const char* end = device.end;  // without its type
+  while (end > device.at && end[-1] != '>') --end;
+  if (!hal_text_enter((hal_text_t){device.at, end}, "#hal.device.target<", '>', &list)) {
+    return refuse_targets(ctx, module);
+  }
+  while (hal_text_next(&list, &item)) {
+    if (!hal_text_enter(item, "[", ']', &inner)) continue;
+    while (hal_text_next(&inner, &one)) {
+      hal_target_t named;
+      if (*count == capacity) return ir_op_error(ctx, module, "has more than %u targets", capacity);
+      if (!hal_read_target(ctx, one, &named)) return refuse_targets(ctx, module);
+      if (!resolve_target(ctx, module, &named, &targets[*count])) return false;
+      ++*count;
+    }
+  }
+  return true;
+}
+
+bool externs_read_targets(ir_context_t* ctx, const ir_op_t* module, target_t* targets, uint32_t capacity,
+                          uint32_t* count) {
+  const ir_attr_t* devices = ir_op_attr(module, "hal.device.targets");
+  if (!devices) return true;
+  if (devices->kind != IR_ATTR_ARRAY) return refuse_targets(ctx, module);
+  for (uint32_t i = 0; i < devices->count; ++i) {
+    text_t text = {0};
+    ir_print_attr(&text, devices->items[i]);
+    char* kept = arena_strndup(ir_context_arena(ctx), text.data, text.size);
+    text_finish(&text);
+    if (!read_device(ctx, module, hal_text_of(kept), targets, capacity, count)) return false;
+  }
+  return true;
+}

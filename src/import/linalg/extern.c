@@ -1,0 +1,179 @@
+// Dispatches of code that the program brings: flow.dispatch of a hal.executable, hal.executable.source or
+// stream.executable with objects, and hal.dispatch.extern. How many workgroups there are is computed where the dispatch
+// is; the code stays in its executable until a target takes it (compiler/externs.h).
+#include <string.h>
+
+#include "dialects/flow.h"
+#include "dialects/hal.h"
+#include "dialects/stream.h"
+#include "import/linalg/ops.h"
+
+enum { MAX_WORKLOAD = 16 };
+
+static bool is_export(const ir_op_t* op) {
+  return ir_is(op, HAL_EXECUTABLE_EXPORT) || ir_is(op, STREAM_EXECUTABLE_EXPORT);
+}
+
+ir_op_t* extern_find(lower_op_t* n, const ir_attr_t* entry) {
+  ir_op_t* op = ir_symbol_find(n->ctx, n->l->module, entry->text);
+  bool brings = op && (ir_is(op, HAL_EXECUTABLE) || ir_is(op, HAL_EXECUTABLE_SOURCE) ||
+                       (ir_is(op, STREAM_EXECUTABLE) && hal_objects_of(op)));
+  return brings ? op : NULL;
+}
+
+static ir_op_t* export_in(const ir_op_t* parent, const char* name) {
+  for (ir_op_t* op = parent->regions[0].first ? parent->regions[0].first->first : NULL; op; op = op->next) {
+    if (is_export(op) && strcmp(ir_op_string(op, "sym_name", ""), name) == 0) return op;
+  }
+  return NULL;
+}
+
+// The export of the variant that is named, or of the first that has it.
+static ir_op_t* find_export(const ir_op_t* executable, const ir_attr_t* entry) {
+  const char* name = entry->count ? entry->items[entry->count - 1]->text : "";
+  const char* variant = entry->count > 1 ? entry->items[0]->text : NULL;
+  if (!ir_is(executable, HAL_EXECUTABLE)) return export_in(executable, name);
+  for (ir_op_t* op = executable->regions[0].first ? executable->regions[0].first->first : NULL; op; op = op->next) {
+    if (!ir_is(op, HAL_EXECUTABLE_VARIANT)) continue;
+    if (variant && strcmp(ir_op_string(op, "sym_name", ""), variant) != 0) continue;
+    ir_op_t* found = export_in(op, name);
+    if (found) return found;
+  }
+  return NULL;
+}
+
+// The three numbers of workgroups that the region computes from the workload; it may have the device before that.
+static bool lower_count(lower_op_t* n, const ir_op_t* holder, uint32_t region, uint32_t workload, ir_value_t** out) {
+  lower_value_t args[1 + MAX_WORKLOAD] = {{0}}, *values = NULL;
+  uint32_t count = 0;
+  ir_block_t* block = holder->region_count > region ? holder->regions[region].first : NULL;
+  if (!block || block->next || !block->last) return lower_error(n, "needs the number of workgroups: count(...)");
+  uint32_t first = block->arg_count && block->args[0]->type->kind == IR_TYPE_OPAQUE;
+  if (workload > MAX_WORKLOAD || block->arg_count != first + workload) {
+    return lower_error(n, "has %u numbers as workload, where the number of workgroups is computed of %u", workload,
+                       block->arg_count - first);
+  }
+  for (uint32_t i = 0; i < workload; ++i) {
+    if (!n->in[i] || ir_type_is_tensor(n->in[i]->type)) return lower_error(n, "needs numbers as workload");
+    args[first + i].v = lower_index(n->b, n->in[i]);
+  }
+  if (!lower_block(n->l, block, args, &values, &count)) return false;
+  if (count != 3) return lower_error(n, "needs three numbers of workgroups, not %u", count);
+  for (int i = 0; i < 3; ++i) {
+    if (!values[i].v || ir_type_is_tensor(values[i].v->type)) return lower_error(n, "needs numbers of workgroups");
+    out[i] = lower_index(n->b, values[i].v);
+  }
+  return true;
+}
+
+static bool check_layout(lower_op_t* n, const ir_attr_t* attr, const dispatch_t* d) {
+  hal_layout_t layout;
+  int64_t numbers = 0, tensors = 0;
+  if (!hal_read_layout(attr, &layout))
+    return lower_error(n, "needs a #hal.pipeline.layout<constants = n, bindings = []>");
+  for (uint32_t i = 0; i < d->argument_count; ++i) {
+    const ir_type_t* type = n->in[d->first + i]->type;
+    tensors += ir_type_is_tensor(type);
+    numbers += !ir_type_is_tensor(type);
+    bool word = ir_type_is_tensor(type) || (type->kind != IR_TYPE_INDEX && type->width <= 32);
+    if (!word) {
+      return lower_unsupported(n, "constants of 32 bits are: arith.index_cast, or two words of what has 64");
+    }
+  }
+  for (uint32_t i = 0; i < n->op->result_count; ++i) tensors += d->tied[i] < 0;
+  if (numbers == layout.constants && tensors == layout.bindings) return true;
+  return lower_error(n, "passes %lld constants and %lld bindings, where the layout has %lld and %lld",
+                     (long long)numbers, (long long)tensors, (long long)layout.constants, (long long)layout.bindings);
+}
+
+static bool build(lower_op_t* n, const dispatch_t* d, ir_value_t* const* counts, const ir_attr_t* callee) {
+  lower_list_t operands = LOWER_LIST(n->ctx);
+  lower_types_t types = LOWER_LIST(n->ctx);
+  for (uint32_t i = 0; i < d->argument_count; ++i) lower_list_add(&operands, n->in[d->first + i]);
+  for (int i = 0; i < 3; ++i) lower_list_add(&operands, counts[i]);
+  for (uint32_t i = d->sizes; i < n->op->operand_count; ++i) lower_list_add(&operands, lower_index(n->b, n->in[i]));
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    lower_types_add(&types, lower_type(n->ctx, lower_out_type(n, i)));
+    if (d->tied[i] < 0) continue;
+    ir_value_t* argument = n->in[d->first + d->tied[i]];
+    if (!ir_type_is_tensor(argument->type)) return lower_error(n, "has a result in the place of a number");
+  }
+  ir_named_attr_t attrs[] = {{"callee", callee},
+                             {"arguments", ir_attr_i64(n->ctx, d->argument_count)},
+                             {"tied", ir_attr_i64_array(n->ctx, d->tied, n->op->result_count)}};
+  ir_op_t* op = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_EXTERN),
+                                                .operands = operands.items,
+                                                .operand_count = operands.count,
+                                                .result_types = types.items,
+                                                .result_count = types.count,
+                                                .attrs = attrs,
+                                                .attr_count = 3});
+  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i].v = ir_result(op, i);
+  return true;
+}
+
+static bool read_arguments(lower_op_t* n, dispatch_t* d) {
+  if (!dispatch_read(n, d)) return false;
+  for (uint32_t i = 0; i < d->argument_count; ++i) {
+    lower_value_t value = n->values[d->first + i];
+    if (!value.v || value.im) return lower_unsupported(n, "tensors of real elements and numbers are");
+  }
+  return true;
+}
+
+bool extern_lower_dispatch(lower_op_t* n, ir_op_t* executable, const ir_attr_t* entry) {
+  dispatch_t d;
+  ir_value_t* counts[3];
+  ir_op_t* export = find_export(executable, entry);
+  if (!export) return lower_error(n, "names no export of @%s", entry->text);
+  if (!read_arguments(n, &d)) return false;
+  if (ir_is(export, HAL_EXECUTABLE_EXPORT) && !check_layout(n, ir_op_attr(export, "layout"), &d)) return false;
+  if (!lower_count(n, export, 0, d.first, counts) || !build(n, &d, counts, entry)) return false;
+  executable->data = executable;
+  return true;
+}
+
+// A hal.executable.source of its own holds the objects.
+static ir_op_t* add_executable(lower_op_t* n, const char* name) {
+  uint32_t number = 0;
+  char* symbol = arena_printf(ir_context_arena(n->ctx), "%s_extern", name);
+  while (ir_symbol_find(n->ctx, n->l->module, symbol)) {
+    symbol = arena_printf(ir_context_arena(n->ctx), "%s_extern_%u", name, ++number);
+  }
+  ir_builder_t b = ir_builder_at_end(n->ctx, ir_module_body(n->l->module));
+  b.loc = n->op->loc;
+  ir_named_attr_t attrs[] = {{"sym_name", ir_attr_cstring(n->ctx, symbol)},
+                             {"sym_visibility", ir_attr_cstring(n->ctx, "private")},
+                             {"objects", ir_op_attr(n->op, "objects")}};
+  ir_op_t* executable = ir_build(
+      &b,
+      &(ir_op_state_t){
+          .info = ir_context_op(n->ctx, HAL_EXECUTABLE_SOURCE), .attrs = attrs, .attr_count = 3, .region_count = 1});
+  ir_block_t* body = ir_block_create(n->ctx);
+  ir_region_append(&executable->regions[0], body);
+  ir_builder_t inner = ir_builder_at_end(n->ctx, body);
+  inner.loc = n->op->loc;
+  ir_named_attr_t parts[4] = {{"sym_name", ir_attr_cstring(n->ctx, name)}, {"layout", ir_op_attr(n->op, "layout")}};
+  uint32_t count = 2;
+  const ir_attr_t* size = ir_op_attr(n->op, "workgroup_size");
+  if (size) parts[count++] = (ir_named_attr_t){"workgroup_size", size};
+  ir_build(&inner,
+           &(ir_op_state_t){.info = ir_context_op(n->ctx, HAL_EXECUTABLE_EXPORT), .attrs = parts, .attr_count = count});
+  return executable;
+}
+
+static bool extern_lower_inline(lower_op_t* n) {
+  dispatch_t d;
+  ir_value_t* counts[3];
+  const char* name = ir_op_string(n->op, "export_name", "");
+  if (!*name || !hal_objects_of(n->op)) return lower_error(n, "needs a name and objects({...})");
+  if (!read_arguments(n, &d) || !check_layout(n, ir_op_attr(n->op, "layout"), &d)) return false;
+  if (!lower_count(n, n->op, 0, d.first, counts)) return false;
+  ir_op_t* executable = add_executable(n, name);
+  executable->data = executable;
+  const ir_attr_t* export = ir_attr_symbol(n->ctx, name);
+  return build(n, &d, counts, ir_attr_symbol_nested(n->ctx, ir_op_string(executable, "sym_name", ""), &export, 1));
+}
+
+static const lower_row_t rows[] = {[HAL_DISPATCH_EXTERN - IR_CODE(IR_DIALECT_HAL, 0)] = {.fn = extern_lower_inline}};
+const lower_table_t lower_hal_table = {IR_DIALECT_HAL, rows, sizeof(rows) / sizeof(rows[0])};
