@@ -11,8 +11,7 @@
 #include "softgpu/check.h"
 #include "softgpu/check_group.h"
 #include "softgpu/check_hazards.h"
-
-typedef enum { COUNTER_NONE, COUNTER_LOAD, COUNTER_STORE, COUNTER_LDS, COUNTER_SCALAR, COUNTER_COUNT } counter_t;
+#include "softgpu/waits.h"
 
 // What a register is owed.
 typedef struct debt_t {
@@ -31,11 +30,8 @@ struct check_wave_t {
   check_hazards_t hazards;
 };
 
-// gfx12 counts scalar loads apart; before, they share a counter with LDS.
-static counter_t lds_counter(const wave_t* w) { return COUNTER_LDS; }
-static counter_t scalar_counter(const wave_t* w) { return w->target->major >= 12 ? COUNTER_SCALAR : COUNTER_LDS; }
-// Stores count with loads before gfx10.
-static counter_t store_counter(const wave_t* w) { return w->target->major >= 10 ? COUNTER_STORE : COUNTER_LOAD; }
+static counter_t scalar_counter(const wave_t* w) { return waits_scalar_counter(w->target); }
+static counter_t store_counter(const wave_t* w) { return waits_store_counter(w->target); }
 
 static uint32_t capacity(const wave_t* w, counter_t counter) {
   if (counter == COUNTER_LDS || counter == COUNTER_SCALAR) return w->target->major == 9 ? 15 : 63;
@@ -72,43 +68,10 @@ static void settle(wave_t* w, counter_t counter, uint32_t value) {
   }
 }
 
-// Fields of waits, by generation; manuals: "S_WAITCNT" and its like. The count is `bits` of the immediate from `shift`
-// on, and above them those from `high_shift` on.
-static const struct {
-  const char* name;
-  uint8_t first, last;  // generations
-  uint8_t counter, shift, bits, high_shift, high_bits;
-} waits[] = {
-    {"s_waitcnt", 9, 10, COUNTER_LOAD, 0, 4, 14, 2},
-    {"s_waitcnt", 9, 9, COUNTER_LDS, 8, 4, 0, 0},
-    {"s_waitcnt", 10, 10, COUNTER_LDS, 8, 6, 0, 0},
-    {"s_waitcnt", 11, 11, COUNTER_LOAD, 10, 6, 0, 0},
-    {"s_waitcnt", 11, 11, COUNTER_LDS, 4, 6, 0, 0},
-    {"s_waitcnt_vmcnt", 10, 11, COUNTER_LOAD, 0, 6, 0, 0},
-    {"s_waitcnt_lgkmcnt", 10, 11, COUNTER_LDS, 0, 6, 0, 0},
-    {"s_waitcnt_vscnt", 10, 11, COUNTER_STORE, 0, 6, 0, 0},
-    {"s_wait_loadcnt", 12, 12, COUNTER_LOAD, 0, 6, 0, 0},
-    {"s_wait_storecnt", 12, 12, COUNTER_STORE, 0, 6, 0, 0},
-    {"s_wait_dscnt", 12, 12, COUNTER_LDS, 0, 6, 0, 0},
-    {"s_wait_kmcnt", 12, 12, COUNTER_SCALAR, 0, 5, 0, 0},
-    {"s_wait_loadcnt_dscnt", 12, 12, COUNTER_LOAD, 8, 6, 0, 0},
-    {"s_wait_loadcnt_dscnt", 12, 12, COUNTER_LDS, 0, 6, 0, 0},
-    {"s_wait_storecnt_dscnt", 12, 12, COUNTER_STORE, 8, 6, 0, 0},
-    {"s_wait_storecnt_dscnt", 12, 12, COUNTER_LDS, 0, 6, 0, 0},
-    {"s_wait_idle", 10, 12, COUNTER_LOAD, 0, 0, 0, 0},
-    {"s_wait_idle", 10, 12, COUNTER_STORE, 0, 0, 0, 0},
-    {"s_wait_idle", 10, 12, COUNTER_LDS, 0, 0, 0, 0},
-    {"s_wait_idle", 10, 12, COUNTER_SCALAR, 0, 0, 0, 0},
-};
-
 static void settle_wait(wave_t* w, const inst_t* inst) {
-  uint32_t bits = inst->encoding[0] & 0xffff;
-  for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); ++i) {
-    if (w->target->major < waits[i].first || w->target->major > waits[i].last) continue;
-    if (strcmp(inst->row->name, waits[i].name) != 0) continue;
-    uint32_t low = bits >> waits[i].shift & ((1u << waits[i].bits) - 1);
-    uint32_t high = bits >> waits[i].high_shift & ((1u << waits[i].high_bits) - 1);
-    settle(w, (counter_t)waits[i].counter, low | high << waits[i].bits);
+  waits_t waits = waits_of(w->target, inst);
+  for (uint32_t i = COUNTER_NONE + 1; i < COUNTER_COUNT; ++i) {
+    if (waits.most[i] != WAITS_ANY) settle(w, (counter_t)i, waits.most[i]);
   }
 }
 
@@ -211,7 +174,7 @@ static debt_t new_debt(wave_t* w, const inst_t* inst) {
       debt.counter = inst->flags & INST_RETURNS_OLD ? COUNTER_LOAD : store_counter(w);
       break;
     case INST_CLASS_LDS:
-      debt.counter = (uint8_t)lds_counter(w);
+      debt.counter = COUNTER_LDS;
       break;
     case INST_CLASS_SMEM:
       debt.counter = (uint8_t)scalar_counter(w);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "softgpu/kernel.h"
+#include "softgpu/trace.h"
 
 engine_t* engine_create(const engine_options_t* options, text_t* error) {
   engine_t* engine = calloc(1, sizeof(*engine));
@@ -12,6 +12,7 @@ engine_t* engine_create(const engine_options_t* options, text_t* error) {
   engine->options = *options;
   pthread_mutex_init(&engine->lock, NULL);
   pthread_mutex_init(&engine->counter_lock, NULL);
+  pthread_mutex_init(&engine->trace_lock, NULL);
   if (!disassemble_open(engine, error)) return engine_destroy(engine), NULL;
   return engine;
 }
@@ -35,12 +36,16 @@ void engine_destroy(engine_t* engine) {
   disassemble_close(engine);
   pthread_mutex_destroy(&engine->lock);
   pthread_mutex_destroy(&engine->counter_lock);
+  pthread_mutex_destroy(&engine->trace_lock);
   free(engine);
 }
 
 static bool run(launch_t* launch) {
   engine_t* engine = launch->engine;
   if (!launch_prepare(launch, launch->fault)) return false;
+  if (launch->traces && !trace_start_launch(launch)) {
+    return launch_refuse(launch->fault, launch->entry->address, "out of memory for a trace of its instructions", 0, 0);
+  }
   if (launch->counts) {
     pthread_mutex_lock(&engine->counter_lock);
     ++engine->counters.dispatches;
@@ -54,7 +59,9 @@ static bool run(launch_t* launch) {
     engine->counters.cycles += cycles_of(launch);
     pthread_mutex_unlock(&engine->counter_lock);
   }
-  return !__atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE);
+  bool done = !__atomic_load_n(&launch->is_faulted, __ATOMIC_ACQUIRE);
+  if (launch->trace) trace_end_launch(launch, done);
+  return done;
 }
 
 bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine_fault_t* fault) {
@@ -68,6 +75,22 @@ bool engine_dispatch(engine_t* engine, const engine_dispatch_t* dispatch, engine
 
 void engine_count(engine_t* engine, bool begins) {
   __atomic_fetch_add(&engine->counting, begins ? 1 : -1, __ATOMIC_ACQ_REL);
+}
+
+void engine_trace(engine_t* engine, const engine_trace_t* trace) {
+  pthread_mutex_lock(&engine->trace_lock);
+  engine->trace = *trace;
+  __atomic_store_n(&engine->tracing, 1, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&engine->trace_lock);
+}
+
+void engine_trace_end(engine_t* engine, const uint8_t* buffer) {
+  pthread_mutex_lock(&engine->trace_lock);
+  if (engine->trace.buffer == buffer) {
+    engine->trace = (engine_trace_t){0};
+    __atomic_store_n(&engine->tracing, 0, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&engine->trace_lock);
 }
 
 void engine_counters(engine_t* engine, engine_counters_t* out) {

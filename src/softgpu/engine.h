@@ -125,6 +125,24 @@ void engine_count(engine_t* engine, bool begins);
 // Sums since the engine was made, of the dispatches that were counted.
 void engine_counters(engine_t* engine, engine_counters_t* out);
 
+// A trace of instructions (base/processors/amd_trace.h).
+typedef struct engine_trace_t {
+  uint8_t* buffer;  // engine_trace_head_t and what there is; the caller's
+  uint64_t size;
+  uint32_t unit;   // compute unit, of those that have work
+  uint32_t simds;  // a bit for each that is told of
+  // Where a code object lies that instructions are told by: less `code_base`, of number `code_object`.
+  uint64_t code_object, code_base, code_size;
+} engine_trace_t;
+typedef struct engine_trace_head_t {
+  uint64_t used;  // bytes behind this head
+  uint64_t lost;  // dispatches for which there was no room
+} engine_trace_head_t;
+// Begins to trace the dispatches that begin from now on, instead of into another buffer. Ends that, if it is into
+// `buffer`: nothing is written there any more.
+void engine_trace(engine_t* engine, const engine_trace_t* trace);
+void engine_trace_end(engine_t* engine, const uint8_t* buffer);
+
 // FIDELITY(ENUM, name): how far an instruction row is to be trusted
 #define ENGINE_FIDELITIES(FIDELITY) \
   FIDELITY(EXACT, "exact")          \

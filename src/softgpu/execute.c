@@ -9,6 +9,7 @@
 
 #include "softgpu/check.h"
 #include "softgpu/kernel.h"
+#include "softgpu/trace.h"
 #include "softgpu/workers.h"
 
 enum {
@@ -58,7 +59,7 @@ static slot_t* make_slot(const launch_t* launch) {
   for (uint32_t i = 0; i < waves; ++i) group->waves[i].vgpr = (uint32_t*)(at + wave_bytes + register_bytes * i);
   group->lds = at + wave_bytes + register_bytes * waves;
   group->scratch = group->lds + lds_bytes;
-  group->counters = launch->counts ? &slot->counters : NULL;
+  group->counters = launch->counts || launch->traces ? &slot->counters : NULL;
   return slot;
 }
 
@@ -135,6 +136,7 @@ static bool begin_group(executor_t* e) {
   if (!slot) return fail_launch(launch, "out of memory for a workgroup's registers and scratch"), false;
   launch_start_group(launch, &slot->group, number);
   barrier_start_group(&slot->group);
+  if (launch->trace) trace_start_group(&slot->group, number);
   if (launch->counts) {
     ++slot->counters.workgroups;
     slot->counters.waves += slot->group.wave_count;

@@ -61,6 +61,9 @@ struct engine_t {
   pthread_mutex_t counter_lock;
   engine_counters_t counters;
   int32_t counting;  // atomic: engine_count
+  pthread_mutex_t trace_lock;
+  engine_trace_t trace;  // where it is written to; no buffer: nowhere
+  int32_t tracing;       // atomic: whether there is one
   gws_t gws[GWS_COUNT];
 };
 
@@ -145,7 +148,9 @@ void barrier_end_wave(wave_t* wave);
 // lds_direct.c: runs an instruction that reads SREG_LDS_DIRECT.
 const inst_t* lds_direct_run(wave_t* wave, const inst_t* inst);
 
-// occupancy.c: adds the launch's waves to `held` and `held_most`.
+// occupancy.c: how many waves of the kernel a SIMD would hold at once.
+uint32_t occupancy_of(const launch_t* launch);
+// Adds the launch's waves to `held` and `held_most`.
 void occupancy_count(const launch_t* launch, engine_counters_t* counters);
 
 // execute.c: runs a launch's workgroups on this thread and on others.

@@ -46,7 +46,8 @@ bool launch_prepare(launch_t* launch, engine_fault_t* fault) {
   launch->checks = options->checks & ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
   launch->tracks_undefined = options->checks & ENGINE_CHECK_UNINITIALIZED;
   launch->counts = options->counts || __atomic_load_n(&launch->engine->counting, __ATOMIC_ACQUIRE) > 0;
-  launch->instrumented = options->checks || launch->counts;
+  launch->traces = __atomic_load_n(&launch->engine->tracing, __ATOMIC_ACQUIRE);
+  launch->instrumented = options->checks || launch->counts || launch->traces;
   bool filled = launch->dispatch->packet ? launch_from_packet(launch, fault) : launch_from_registers(launch, fault);
   if (!filled) return false;
   uint32_t granule = isa_has_unified_registers(launch->target) || launch->lanes == 32 ? 8 : 4;

@@ -42,11 +42,20 @@ static uint32_t by_workgroup(const launch_t* launch, uint32_t waves, uint32_t mo
   return least(most, (groups * waves + 3) / 4);
 }
 
-void occupancy_count(const launch_t* launch, engine_counters_t* counters) {
+static uint32_t waves_of_group(const launch_t* launch) {
   uint32_t items = launch->size[0] * launch->size[1] * launch->size[2];
-  uint32_t waves = (items + launch->lanes - 1) / launch->lanes, most = most_waves(launch->target);
+  return (items + launch->lanes - 1) / launch->lanes;
+}
+
+uint32_t occupancy_of(const launch_t* launch) {
+  uint32_t most = most_waves(launch->target);
   uint32_t held = least(least(most, by_vector_registers(launch)), by_scalar_registers(launch));
-  uint64_t all = (uint64_t)launch->groups[0] * launch->groups[1] * launch->groups[2] * waves;
-  counters->held += all * least(held, by_workgroup(launch, waves, most));
-  counters->held_most += all * most;
+  return least(held, by_workgroup(launch, waves_of_group(launch), most));
+}
+
+void occupancy_count(const launch_t* launch, engine_counters_t* counters) {
+  uint64_t groups = (uint64_t)launch->groups[0] * launch->groups[1] * launch->groups[2];
+  uint64_t all = groups * waves_of_group(launch);
+  counters->held += all * occupancy_of(launch);
+  counters->held_most += all * most_waves(launch->target);
 }

@@ -7,6 +7,7 @@
 
 #include "softgpu/check.h"
 #include "softgpu/kernel.h"
+#include "softgpu/trace.h"
 
 // A wave that touches memory that is not mapped comes back to run_wave by this.
 static __thread sigjmp_buf* run_guard;
@@ -59,7 +60,7 @@ bool run_guarded(void (*function)(void* data), void* data) {
 
 static const inst_t* run_checked(wave_t* w, const inst_t* inst) {
   const inst_t* second = inst->is_dual ? inst + 1 : NULL;
-  if (w->launch->counts) {
+  if (w->group->counters) {
     check_count(w, inst);
     if (second) check_count(w, second);
   }
@@ -70,6 +71,14 @@ static const inst_t* run_checked(wave_t* w, const inst_t* inst) {
   if (w->state == WAVE_FAULTED) return NULL;
   check_after(w, inst);
   if (second) check_after(w, second);
+  return next;
+}
+
+static const inst_t* run_instrumented(wave_t* w, const inst_t* inst) {
+  if (!w->trace) return run_checked(w, inst);
+  trace_before(w);
+  const inst_t* next = run_checked(w, inst);
+  trace_after(w, inst);
   return next;
 }
 
@@ -89,7 +98,7 @@ static void run_loop(wave_t* w, uint64_t budget) {
     for (; inst && left; --left) {
       if (skips) inst = skip_vector(inst);
       w->pc = inst;
-      inst = w->launch->instrumented ? run_checked(w, inst) : inst->run(w, inst);
+      inst = w->launch->instrumented ? run_instrumented(w, inst) : inst->run(w, inst);
     }
   } else {
     for (; inst && left; --left) {

@@ -18,6 +18,8 @@ typedef struct check_wave_t check_wave_t;
 typedef struct check_group_t check_group_t;
 typedef struct check_launch_t check_launch_t;
 typedef struct check_undefined_t check_undefined_t;
+typedef struct trace_launch_t trace_launch_t;
+typedef struct trace_wave_t trace_wave_t;
 
 enum { LAUNCH_USER_REGISTERS = 32, LAUNCH_NO_REGISTER = 255 };
 
@@ -43,7 +45,9 @@ typedef struct launch_t {
   uint32_t checks;        // ENGINE_CHECK_*, but for that of what was never written
   bool tracks_undefined;  // that one
   bool counts;
-  bool instrumented;      // checks or counts
+  bool traces;
+  bool instrumented;      // checks, counts or traces
+  trace_launch_t* trace;  // NULL: none of its waves is traced
   engine_fault_t* fault;  // first one; set by the thread that turned is_faulted
   int32_t is_faulted;     // atomic
   uint64_t group_count;
@@ -75,7 +79,7 @@ typedef struct group_t {
   wave_t* waves;
   group_barrier_t named[GROUP_BARRIERS + 1];
   check_group_t* check;         // NULL without checks
-  engine_counters_t* counters;  // of this thread; NULL unless launch->counts
+  engine_counters_t* counters;  // of this thread; NULL unless launch->counts or ->traces
 } group_t;
 
 typedef enum { WAVE_RUNNING, WAVE_BARRIER, WAVE_ENDED, WAVE_FAULTED } wave_state_t;
@@ -113,6 +117,7 @@ struct wave_t {
   uint32_t scratch_size;  // bytes of a lane
   uint64_t executed;      // instructions
   check_wave_t* check;    // NULL without checks
+  trace_wave_t* trace;    // NULL: it is not traced
   uint64_t begun;         // lanes that have a work-item
   uint64_t missed;        // lanes that were not at the last barrier (checks)
   const inst_t* barrier;  // that one

@@ -2,6 +2,7 @@
 #include "hal/amdgpu/counters.h"
 
 #include "base/processors/amd_counters.h"
+#include "hal/amdgpu/aqlprofile_memory.h"
 #include "hal/amdgpu/host_queue.h"
 
 static_assert((int)AMD_COUNTER_COUNT == IREE_HAL_PROFILE_COUNTER_UNIT_COUNT &&
@@ -28,7 +29,9 @@ typedef struct counting_t counting_t;
 typedef struct counter_gpu_t {
   counting_t* counting;
   const system_gpu_t* gpu;
+  aqlprofile_memory_t memory;
   aqlprofile_agent_handle_t agent;
+  aqlprofile_pmc_event_t events[MAX_COUNTERS];  // of each counter
   counter_range_t range;
   iree_slim_mutex_t mutex;  // guards what follows
   counter_sample_t* idle;
@@ -48,56 +51,18 @@ struct counting_t {
 };
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Memory of the library's packets
-//===----------------------------------------------------------------------------------------------------------------===
-
-static hsa_status_t allocate(void** out_ptr, uint64_t size, aqlprofile_buffer_flags_t flags, void* data) {
-  const counter_gpu_t* gpu = (const counter_gpu_t*)data;
-  const libhsa_t* hsa = gpu->counting->system->hsa;
-  hsa_amd_memory_pool_t pool = gpu->counting->system->cpus[gpu->gpu->cpu].fine.handle;
-  *out_ptr = NULL;
-  if (!size) return HSA_STATUS_SUCCESS;
-  hsa_status_t status = hsa->hsa_amd_memory_pool_allocate(pool, size, HSA_AMD_MEMORY_POOL_EXECUTABLE_FLAG, out_ptr);
-  if (status == HSA_STATUS_ERROR_INVALID_ARGUMENT) {
-    status = hsa->hsa_amd_memory_pool_allocate(pool, size, 0, out_ptr);
-  }
-  if (status != HSA_STATUS_SUCCESS) return status;
-  memset(*out_ptr, 0, size);
-  status = hsa->hsa_amd_agents_allow_access(1, &gpu->gpu->agent, NULL, *out_ptr);
-  if (status == HSA_STATUS_SUCCESS) return status;
-  hsa->hsa_amd_memory_pool_free(*out_ptr);
-  *out_ptr = NULL;
-  return status;
-}
-
-static void free_memory(void* ptr, void* data) {
-  if (ptr) ((const counter_gpu_t*)data)->counting->system->hsa->hsa_amd_memory_pool_free(ptr);
-}
-
-// All of it is the host's.
-static hsa_status_t copy(void* target, const void* source, size_t size, void* data) {
-  memcpy(target, source, size);
-  return HSA_STATUS_SUCCESS;
-}
-
-//===----------------------------------------------------------------------------------------------------------------===
 // Samples
 //===----------------------------------------------------------------------------------------------------------------===
 
 static iree_status_t create_sample(counter_gpu_t* gpu, counter_sample_t** out_sample) {
   counting_t* counting = gpu->counting;
   counter_sample_t* sample = NULL;
-  aqlprofile_pmc_event_t events[MAX_COUNTERS];
-  for (uint32_t i = 0; i < counting->counter_count; ++i) {
-    const amd_counter_t* counter = amd_counter_at(counting->rows[i]);
-    events[i] = (aqlprofile_pmc_event_t){.block_name = counter->block_number,
-                                         .event_id = amd_counter_event(counting->rows[i], gpu->gpu->target.processor)};
-  }
-  aqlprofile_pmc_profile_t profile = {.agent = gpu->agent, .events = events, .event_count = counting->counter_count};
+  aqlprofile_pmc_profile_t profile = {gpu->agent, gpu->events, counting->counter_count};
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(counting->host_allocator, sizeof(*sample), (void**)&sample));
   sample->gpu = gpu;
-  iree_status_t status = LIBAQLPROFILE_CALL(&counting->library, aqlprofile_pmc_create_packets, &sample->handle,
-                                            &sample->packets, profile, allocate, free_memory, copy, gpu);
+  iree_status_t status =
+      LIBAQLPROFILE_CALL(&counting->library, aqlprofile_pmc_create_packets, &sample->handle, &sample->packets, profile,
+                         aqlprofile_memory_allocate, aqlprofile_memory_free, aqlprofile_memory_copy, &gpu->memory);
   if (iree_status_is_ok(status)) {
     *out_sample = sample;
   } else {
@@ -132,21 +97,18 @@ static void free_sample(void* data, uint64_t value) {
 
 // Values come counter by counter, and of one from each place that counts it.
 typedef struct collection_t {
-  const counting_t* counting;
+  const counter_gpu_t* gpu;
   uint64_t* values;                // or NULL, to count them
   uint32_t counts[MAX_COUNTERS];   // of values, by counter
   uint32_t offsets[MAX_COUNTERS];  // of the first one
-  const system_gpu_t* gpu;
 } collection_t;
 
 static hsa_status_t collect(aqlprofile_pmc_event_t event, uint64_t id, uint64_t value, void* data) {
   collection_t* collection = (collection_t*)data;
-  const counting_t* counting = collection->counting;
+  const counting_t* counting = collection->gpu->counting;
   for (uint32_t i = 0; i < counting->counter_count; ++i) {
-    if (amd_counter_event(counting->rows[i], collection->gpu->target.processor) != event.event_id ||
-        amd_counter_at(counting->rows[i])->block_number != event.block_name) {
-      continue;
-    }
+    const aqlprofile_pmc_event_t* own = &collection->gpu->events[i];
+    if (own->event_id != event.event_id || own->block_name != event.block_name) continue;
     uint32_t at = collection->counts[i]++;
     if (collection->values && at < counting->counters[i].value_count) {
       collection->values[collection->offsets[i] + at] = value;
@@ -157,7 +119,7 @@ static hsa_status_t collect(aqlprofile_pmc_event_t event, uint64_t id, uint64_t 
 
 static iree_status_t read_values(const counter_sample_t* sample, uint64_t* values) {
   const counting_t* counting = sample->gpu->counting;
-  collection_t collection = {.counting = counting, .values = values, .gpu = sample->gpu->gpu};
+  collection_t collection = {.gpu = sample->gpu, .values = values};
   for (uint32_t i = 1; i < counting->counter_count; ++i) {
     collection.offsets[i] = collection.offsets[i - 1] + counting->counters[i - 1].value_count;
   }
@@ -349,13 +311,12 @@ static iree_status_t register_gpu(counting_t* counting, counter_gpu_t* gpu) {
   IREE_RETURN_IF_ERROR(LIBAQLPROFILE_CALL(&counting->library, aqlprofile_register_agent_info, &gpu->agent, &info,
                                           AQLPROFILE_AGENT_VERSION_V1));
   for (uint32_t i = 0; i < counting->counter_count; ++i) {
-    aqlprofile_pmc_event_t event = {
-        .block_name = amd_counter_at(counting->rows[i])->block_number,
-        .event_id = amd_counter_event(counting->rows[i], gpu->gpu->target.processor),
-    };
+    uint32_t row = counting->rows[i];
+    gpu->events[i] = (aqlprofile_pmc_event_t){.block_name = amd_counter_at(row)->block_number,
+                                              .event_id = amd_counter_event(row, gpu->gpu->target.processor)};
     bool is_valid = false;
     IREE_RETURN_IF_ERROR(
-        LIBAQLPROFILE_CALL(&counting->library, aqlprofile_validate_pmc_event, gpu->agent, &event, &is_valid));
+        LIBAQLPROFILE_CALL(&counting->library, aqlprofile_validate_pmc_event, gpu->agent, &gpu->events[i], &is_valid));
     if (is_valid) continue;
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "counter %s is none of %s's", counting->counters[i].name.data,
                             gpu->gpu->name);
@@ -368,7 +329,7 @@ static iree_status_t count_values(counting_t* counting) {
   counter_sample_t* sample = NULL;
   counter_gpu_t* gpu = &counting->gpus[0];
   IREE_RETURN_IF_ERROR(create_sample(gpu, &sample));
-  collection_t collection = {.counting = counting, .gpu = gpu->gpu};
+  collection_t collection = {.gpu = gpu};
   iree_status_t status =
       LIBAQLPROFILE_CALL(&counting->library, aqlprofile_pmc_iterate_data, sample->handle, collect, &collection);
   free_sample(counting, (uint64_t)(uintptr_t)sample);
@@ -384,7 +345,8 @@ static iree_status_t count_values(counting_t* counting) {
 
 static iree_status_t initialize(counting_t* counting, const iree_hal_device_profiling_options_t* options) {
   IREE_RETURN_IF_ERROR(take_names(counting, &options->counter_sets[0]));
-  IREE_RETURN_IF_ERROR(libaqlprofile_load(counting->system->hsa, counting->host_allocator, &counting->library));
+  IREE_RETURN_IF_ERROR(
+      libaqlprofile_load(counting->system->hsa, "counters", counting->host_allocator, &counting->library));
   for (uint32_t i = 0; i < counting->gpu_count; ++i) IREE_RETURN_IF_ERROR(register_gpu(counting, &counting->gpus[i]));
   IREE_RETURN_IF_ERROR(count_values(counting));
   bool is_range = options->data_families & IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES;
@@ -411,6 +373,7 @@ static iree_status_t begin_counting(hal_queued_device_t* base, const iree_hal_de
   for (uint32_t i = 0; i < count; ++i) {
     counting->gpus[i].counting = counting;
     counting->gpus[i].gpu = device->physical[i].gpu;
+    counting->gpus[i].memory = (aqlprofile_memory_t){counting->system, device->physical[i].gpu, .is_cleared = true};
     iree_slim_mutex_initialize(&counting->gpus[i].mutex);
   }
   iree_status_t status = initialize(counting, options);

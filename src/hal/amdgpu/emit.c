@@ -3,6 +3,7 @@
 // the part is published.
 #include "hal/amdgpu/counters.h"
 #include "hal/amdgpu/host_queue.h"
+#include "hal/amdgpu/traces.h"
 
 enum { MAX_BLIT_GROUPS = 1024, MAX_BLIT_GROUP_SIZE = 256, MIN_BLIT_ITEMS = 32, WORD_SIZE = 16 };
 
@@ -30,10 +31,15 @@ static bool is_empty_grid(const gpu_command_t* command) {
   return !command->dispatch.is_indirect && (!count[0] || !count[1] || !count[2]);
 }
 
-// Packets around a dispatch whose counters are sampled: one before it, two behind it.
-enum { SAMPLE_PACKETS = 3 };
+// Packets around a dispatch whose counters are sampled: one before it, two behind it; around one that is traced: two
+// before it, one behind it.
+enum { SAMPLE_PACKETS = 3, TRACE_PACKETS = 3 };
 static const counter_sample_t* sample_of(const gpu_operation_t* op, uint32_t command) {
   return (const counter_sample_t*)(uintptr_t)hal_profile_sample(op->base.profile, command);
+}
+
+static const dispatch_trace_t* trace_of(const gpu_operation_t* op, uint32_t command) {
+  return (const dispatch_trace_t*)(uintptr_t)hal_profile_trace(op->base.profile, command);
 }
 
 // Whether the GPU is to copy arguments to where the kernel has them, before all else.
@@ -103,6 +109,7 @@ bool emit_reserve(host_queue_t* queue, const gpu_operation_t* op, gpu_part_t* pa
     uint32_t count = packets_of(command);
     uint64_t size = count ? kernargs_of(command) : 0;
     if (count && sample_of(op, part->next)) count += SAMPLE_PACKETS;
+    if (count && trace_of(op, part->next)) count += TRACE_PACKETS;
     if (packet + count > limit || (size && !ring_allocate(&queue->kernargs, &kernarg, size))) break;
     order.waits = order.waits || command->waits;
     if (count && copies_arguments(command)) {
@@ -400,14 +407,34 @@ void emit_make_form(const gpu_command_t* command, void* data) {
   }
 }
 
-// A packet of a sample, which waits for what is before it, and is waited for.
-static void put_sample(emitter_t* e, const hsa_amd_pm4_ib_packet_t* packet) {
+// A packet of a sample or trace, which waits for what is before it, and is waited for.
+static void put_watching(emitter_t* e, const hsa_amd_pm4_ib_packet_t* packet) {
   uint32_t head;
   memcpy(&head, packet, sizeof(head));
   head = make_header(HSA_PACKET_TYPE_VENDOR_SPECIFIC, true, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_SYSTEM) |
          (head & 0xFFFF0000u);
   put_packet(e, packet, head);
   e->order.waits = true;
+}
+
+static void begin_watching(emitter_t* e) {
+  const counter_sample_t* sample = sample_of(e->operation, e->command);
+  const dispatch_trace_t* trace = trace_of(e->operation, e->command);
+  if (trace) {
+    put_watching(e, &trace->packets.start);
+    put_watching(e, &trace->code);
+  }
+  if (sample) put_watching(e, &sample->packets.start);
+}
+
+static void end_watching(emitter_t* e) {
+  const counter_sample_t* sample = sample_of(e->operation, e->command);
+  const dispatch_trace_t* trace = trace_of(e->operation, e->command);
+  if (sample) {
+    put_watching(e, &sample->packets.read);
+    put_watching(e, &sample->packets.stop);
+  }
+  if (trace) put_watching(e, &trace->packets.stop);
 }
 
 // Copies the packet that was made before, with what is this submission's. Returns its first word.
@@ -427,9 +454,8 @@ static void put_dispatch(emitter_t* e, const gpu_command_t* command, uint8_t* ar
 // queue stands before it.
 static void put_indirect(emitter_t* e, const gpu_command_t* command, uint8_t* kernargs) {
   uint8_t* arguments = kernargs + PATCH_SIZE;
-  const counter_sample_t* sample = sample_of(e->operation, e->command);
   put_builtin(e, LIBRARY_patch_grid, 1, 1, kernargs);
-  if (sample) put_sample(e, &sample->packets.start);
+  begin_watching(e);
   library_patch_t patch = {
       .packet = (uint64_t)(uintptr_t)slot_of(e, e->packet),
       .counts = resolve(e, command->target).address,
@@ -452,16 +478,13 @@ static void put_dispatch_command(emitter_t* e, const gpu_command_t* command) {
     put_copy_bytes(e, blit, (uint64_t)(uintptr_t)arguments, source.address, source.length);
     e->order.waits = true;
   }
-  const counter_sample_t* sample = sample_of(e->operation, e->command);
   if (command->dispatch.is_indirect) {
     put_indirect(e, command, kernargs);
   } else {
-    if (sample) put_sample(e, &sample->packets.start);
+    begin_watching(e);
     put_dispatch(e, command, kernargs, next_header(e));
   }
-  if (!sample) return;
-  put_sample(e, &sample->packets.read);
-  put_sample(e, &sample->packets.stop);
+  end_watching(e);
 }
 
 static void put_command(emitter_t* e, const gpu_command_t* command) {

@@ -113,6 +113,22 @@ iree_status_t amdgpu_executable_load(gpu_device_t* base, iree_const_byte_span_t 
   return iree_ok_status();
 }
 
+// Where a kernel's descriptor lies says where all of the code does.
+bool amdgpu_executable_find_code(iree_hal_executable_t* base, uint32_t physical, hal_profile_code_t* out_code) {
+  const amdgpu_executable_t* executable = (const amdgpu_executable_t*)base;
+  for (iree_host_size_t i = 0; i < executable->base.function_count; ++i) {
+    const executable_function_t* function = &executable->functions[i];
+    if (!function->has_descriptor) continue;
+    *out_code = (hal_profile_code_t){
+        .data = executable->base.data,
+        .load_delta = (int64_t)(function->objects[physical].handle - function->descriptor.address),
+        .load_size = descriptor_image_size(executable->base.data),
+    };
+    return true;
+  }
+  return false;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Formats
 //===----------------------------------------------------------------------------------------------------------------===

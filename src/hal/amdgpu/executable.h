@@ -17,6 +17,8 @@ typedef struct executable_function_t {
 // For gpu_backend_t. Errors: INCOMPATIBLE, naming both, when the code is for another target.
 iree_status_t amdgpu_executable_load(gpu_device_t* device, iree_const_byte_span_t data,
                                      iree_hal_executable_t** out_executable);
+// Its code, as it lies on a physical device; false where no kernel tells.
+bool amdgpu_executable_find_code(iree_hal_executable_t* executable, uint32_t physical, hal_profile_code_t* out_code);
 bool amdgpu_takes_format(hal_queued_device_t* device, iree_string_view_t format);
 const char* amdgpu_architecture(const gpu_device_t* device);
 

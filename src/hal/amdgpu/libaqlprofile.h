@@ -1,4 +1,5 @@
-// libhsa-amd-aqlprofile64, found at run time: AMD's library that makes the packets which count. Types are of its
+// libhsa-amd-aqlprofile64, found at run time: AMD's library that makes the packets which count
+// and trace. Types are of its
 // published binary interface (version 2), declared here so that the runtime builds without ROCm; names are its own but
 // for callbacks.
 #ifndef IREE_C_HAL_AMDGPU_LIBAQLPROFILE_H_
@@ -55,15 +56,42 @@ typedef struct aqlprofile_pmc_packets_t {
 typedef hsa_status_t (*aqlprofile_pmc_data_fn_t)(aqlprofile_pmc_event_t event, uint64_t counter_id, uint64_t value,
                                                  void* data);
 
+// Thread traces. Numbers of their parameters.
+enum {
+  AQLPROFILE_ATT_COMPUTE_UNIT = 0,
+  AQLPROFILE_ATT_SE_MASK = 5,
+  AQLPROFILE_ATT_SIMDS = 8,
+  AQLPROFILE_ATT_BUFFER_SIZE = 10,
+  AQLPROFILE_ATT_TIMESTAMPS = 12,
+};
+typedef struct aqlprofile_att_parameter_t {
+  uint32_t name, value;
+} aqlprofile_att_parameter_t;
+typedef struct aqlprofile_att_profile_t {
+  hsa_agent_t agent;
+  const aqlprofile_att_parameter_t* parameters;
+  uint32_t parameter_count;
+} aqlprofile_att_profile_t;
+typedef struct aqlprofile_att_packets_t {
+  hsa_amd_pm4_ib_packet_t start, stop;
+} aqlprofile_att_packets_t;
+typedef struct aqlprofile_att_code_t {
+  uint64_t id, address, size;  // of a loaded code object
+  hsa_agent_t agent;
+  uint32_t is_unload : 1, from_start : 1;
+} aqlprofile_att_code_t;
+typedef hsa_status_t (*aqlprofile_att_data_fn_t)(uint32_t shader_engine, void* buffer, uint64_t size, void* data);
+
 typedef struct libaqlprofile_t {
 #define ENTRY(result, name, parameters) result(*name) parameters;
 #include "hal/amdgpu/libaqlprofile.def"
 } libaqlprofile_t;
 
 // Loads the library, which stays: files or folders of the environment's IREE_HAL_AMDGPU_LIBAQLPROFILE_PATH (separated
-// by
-// `:` or `;`), the folder that libhsa came from, then the system's names. Errors: UNAVAILABLE, with what was tried.
-iree_status_t libaqlprofile_load(const libhsa_t* hsa, iree_allocator_t host_allocator, libaqlprofile_t* out_library);
+// by `:` or `;`), the folder that libhsa came from, then the system's names. `what` needs it: "counters". Errors:
+// UNAVAILABLE, with what was tried.
+iree_status_t libaqlprofile_load(const libhsa_t* hsa, const char* what, iree_allocator_t host_allocator,
+                                 libaqlprofile_t* out_library);
 
 // A status for what `call` returned.
 iree_status_t libaqlprofile_check(const libaqlprofile_t* library, hsa_status_t status, const char* call);

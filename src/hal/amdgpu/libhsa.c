@@ -1,13 +1,9 @@
-// Finding and loading libhsa-runtime64. A path is used as it is when it names a file, and with the library's names
-// added when it names a folder. Folders of PATH count when they have a file of one of these names.
+// Finding and loading libhsa-runtime64.
 #include "hal/amdgpu/libhsa.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-static const char* const library_names[] = {"libhsa-runtime64.so.1", "libhsa-runtime64.so"};
+#include "hal/amdgpu/library_search.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Statuses
@@ -40,19 +36,10 @@ iree_status_t libhsa_check(const libhsa_t* hsa, hsa_status_t status, const char*
 // Search
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef struct search_t {
-  libhsa_t* hsa;
-  iree_string_builder_t tried;  // "\n  path: why"
-  bool found_old;               // a library that lacks entry points
-} search_t;
-
-static iree_status_t note_failure(search_t* search, const char* path, const char* why) {
-  return iree_string_builder_append_format(&search->tried, "\n  %s: %s", path, why);
-}
-
 // Fills the table; NULL, or the first name that is missing.
-static const char* resolve_entries(libhsa_t* hsa) {
-#define OPTIONAL(result, name, parameters) *(void**)(&hsa->name) = dlsym(hsa->library, #name);
+static const char* resolve_entries(void* table, void* library) {
+  libhsa_t* hsa = (libhsa_t*)table;
+#define OPTIONAL(result, name, parameters) *(void**)(&hsa->name) = dlsym(library, #name);
 #define ENTRY(result, name, parameters) \
   OPTIONAL(result, name, parameters)    \
   if (!hsa->name) return #name;
@@ -60,72 +47,13 @@ static const char* resolve_entries(libhsa_t* hsa) {
   return NULL;
 }
 
-// Tries one file. OK without hsa->library when it is not usable.
-static iree_status_t try_file(search_t* search, const char* path) {
-  void* library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
-  if (!library) {
-    const char* why = dlerror();
-    return note_failure(search, path, why ? why : "cannot be loaded");
-  }
-  search->hsa->library = library;
-  const char* missing = resolve_entries(search->hsa);
-  if (!missing) return iree_ok_status();
-  search->hsa->library = NULL;
-  dlclose(library);
-  char why[128];
-  snprintf(why, sizeof(why), "too old: it has no entry point %s", missing);
-  search->found_old = true;
-  return note_failure(search, path, why);
-}
-
-typedef iree_status_t (*try_path_fn_t)(search_t* search, iree_string_view_t path);
-
-// A folder of PATH: most have no such file.
-static iree_status_t try_existing(search_t* search, iree_string_view_t path) {
-  char file[4096];
-  for (size_t i = 0; i < IREE_ARRAYSIZE(library_names) && !search->hsa->library; ++i) {
-    int length = snprintf(file, sizeof(file), "%.*s/%s", (int)path.size, path.data, library_names[i]);
-    if (length >= (int)sizeof(file) || path.size == 0 || access(file, F_OK) != 0) continue;
-    IREE_RETURN_IF_ERROR(try_file(search, file));
-  }
-  return iree_ok_status();
-}
-
-static iree_status_t try_path(search_t* search, iree_string_view_t path) {
-  char file[4096];
-  if (search->hsa->library || path.size == 0) return iree_ok_status();
-  if (path.size >= sizeof(file) - 64) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "search path of libhsa is too long");
-  }
-  iree_string_view_to_cstring(path, file, sizeof(file));
-  struct stat info;
-  if (stat(file, &info) != 0 || !S_ISDIR(info.st_mode)) return try_file(search, file);
-  for (size_t i = 0; i < IREE_ARRAYSIZE(library_names) && !search->hsa->library; ++i) {
-    snprintf(file, sizeof(file), "%.*s/%s", (int)path.size, path.data, library_names[i]);
-    IREE_RETURN_IF_ERROR(try_file(search, file));
-  }
-  return iree_ok_status();
-}
-
-// Those of a variable, separated by `:` or `;`.
-static iree_status_t try_variable(search_t* search, const char* name, try_path_fn_t try_one) {
-  const char* value = getenv(name);
-  for (const char* at = value; at && *at;) {
-    size_t size = strcspn(at, ":;");
-    IREE_RETURN_IF_ERROR(try_one(search, iree_make_string_view(at, size)));
-    at += size + (at[size] != 0);
-  }
-  return iree_ok_status();
-}
-
-static iree_status_t find_library(search_t* search, iree_host_size_t path_count, const iree_string_view_t* paths) {
-  for (iree_host_size_t i = 0; i < path_count; ++i) IREE_RETURN_IF_ERROR(try_path(search, paths[i]));
-  IREE_RETURN_IF_ERROR(try_variable(search, "IREE_HAL_AMDGPU_LIBHSA_PATH", try_path));
-  IREE_RETURN_IF_ERROR(try_variable(search, "PATH", try_existing));
-  for (size_t i = 0; i < IREE_ARRAYSIZE(library_names) && !search->hsa->library; ++i) {
-    IREE_RETURN_IF_ERROR(try_file(search, library_names[i]));
-  }
-  if (search->hsa->library) return iree_ok_status();
+static iree_status_t find_library(library_search_t* search, iree_host_size_t path_count,
+                                  const iree_string_view_t* paths) {
+  for (iree_host_size_t i = 0; i < path_count; ++i) IREE_RETURN_IF_ERROR(library_search_path(search, paths[i]));
+  IREE_RETURN_IF_ERROR(library_search_variable(search, "IREE_HAL_AMDGPU_LIBHSA_PATH", false));
+  IREE_RETURN_IF_ERROR(library_search_variable(search, "PATH", true));
+  IREE_RETURN_IF_ERROR(library_search_system(search));
+  if (search->library) return iree_ok_status();
   return iree_make_status(IREE_STATUS_UNAVAILABLE,
                           "libhsa-runtime64 %s; install %sROCm or name the library's folder with "
                           "--amdgpu_libhsa_search_path=, IREE_HAL_AMDGPU_LIBHSA_PATH or PATH; tried:%.*s",
@@ -133,8 +61,7 @@ static iree_status_t find_library(search_t* search, iree_host_size_t path_count,
                           (int)iree_string_builder_size(&search->tried), iree_string_builder_buffer(&search->tried));
 }
 
-static iree_status_t initialize(const search_t* search) {
-  libhsa_t* hsa = search->hsa;
+static iree_status_t initialize(libhsa_t* hsa, const library_search_t* search) {
   hsa_status_t result = hsa->hsa_init();
   if (result == HSA_STATUS_SUCCESS) {
     hsa->is_initialized = true;
@@ -158,11 +85,13 @@ iree_status_t libhsa_load(iree_host_size_t path_count, const iree_string_view_t*
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*hsa), (void**)&hsa));
   iree_atomic_ref_count_init(&hsa->ref_count);
   hsa->host_allocator = host_allocator;
-  search_t search = {.hsa = hsa};
-  iree_string_builder_initialize(host_allocator, &search.tried);
+  library_search_t search = {
+      .names = {"libhsa-runtime64.so.1", "libhsa-runtime64.so"}, .resolve = resolve_entries, .table = hsa};
+  library_search_begin(&search, host_allocator);
   iree_status_t status = find_library(&search, path_count, search_paths);
-  if (iree_status_is_ok(status)) status = initialize(&search);
-  iree_string_builder_deinitialize(&search.tried);
+  hsa->library = search.library;
+  if (iree_status_is_ok(status)) status = initialize(hsa, &search);
+  library_search_end(&search);
   if (!iree_status_is_ok(status)) {
     libhsa_release(hsa);
     return status;

@@ -1,6 +1,7 @@
 // Times of dispatches: packets complete signals of their own, in which the GPU leaves when they began and ended.
 #include "hal/amdgpu/counters.h"
 #include "hal/amdgpu/host_queue.h"
+#include "hal/amdgpu/traces.h"
 
 static const libhsa_t* hsa_of(hal_queued_device_t* base) { return ((logical_device_t*)base)->system->hsa; }
 
@@ -39,7 +40,7 @@ static void free_timer(hal_queued_device_t* base, uint64_t timer) {
 const hal_profile_interface_t amdgpu_profile_interface = {
     .kind = "amdgpu",
     .families = GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
-                IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES,
+                IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_TRACES,
     .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT,
     .queues = gpu_profile_queues,
     .correlate = correlate,
@@ -47,6 +48,7 @@ const hal_profile_interface_t amdgpu_profile_interface = {
     .make_timer = make_timer,
     .free_timer = free_timer,
     .counting = &amdgpu_counting,
+    .tracing = &amdgpu_tracing,
 };
 
 void profile_note_times(const host_queue_t* queue, const gpu_part_t* part) {

@@ -11,6 +11,7 @@ static void describe_executable(hal_profile_t* profile, iree_hal_executable_t* e
   record.executable_id = id;
   record.function_count = count;
   profile_append(profile, PROFILE_EXECUTABLES, &record, sizeof(record));
+  profile_describe_code(profile, executable, id);
   for (uint32_t i = 0; i < count; ++i) {
     iree_hal_executable_function_info_t info = {0};
     iree_status_t status =

@@ -80,9 +80,9 @@ static void make_timers(hal_profile_operation_t* op) {
     if (command.type != IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_DISPATCH) continue;
     op->spans[i].timer = interface->make_timer(op->device, op->queue);
     op->is_timed = true;
-    if (counts && is_taken(op, &command, index)) {
-      op->spans[i].sample = interface->counting->make_sample(op->profile->counting, op->queue);
-    }
+    if (!(counts || op->profile->tracing) || !is_taken(op, &command, index)) continue;
+    if (counts) op->spans[i].sample = interface->counting->make_sample(op->profile->counting, op->queue);
+    if (op->profile->tracing) op->spans[i].trace = profile_make_trace(op->profile, op->queue, command.executable);
   }
 }
 
@@ -164,6 +164,10 @@ uint64_t hal_profile_sample_watched(const hal_profile_operation_t* op, uint32_t 
   return op->spans[command].sample;
 }
 
+uint64_t hal_profile_trace_watched(const hal_profile_operation_t* op, uint32_t command) {
+  return op->spans[command].trace;
+}
+
 uint64_t hal_profile_operation_timer_watched(const hal_profile_operation_t* op) { return op->timer; }
 
 void hal_profile_drop_operation(hal_profile_operation_t* op) {
@@ -173,6 +177,7 @@ void hal_profile_drop_operation(hal_profile_operation_t* op) {
     const hal_profile_interface_t* interface = op->profile->interface;
     if (op->spans[i].timer) interface->free_timer(op->device, op->spans[i].timer);
     if (op->spans[i].sample) interface->counting->free_sample(op->profile->counting, op->spans[i].sample);
+    if (op->spans[i].trace) interface->tracing->free_trace(op->profile->tracing, op->spans[i].trace);
   }
   if (op->timer) op->profile->interface->free_timer(op->device, op->timer);
   profile_release(op->profile);
@@ -242,6 +247,23 @@ static void tell_sample(const hal_profile_operation_t* op, const iree_hal_profil
   profile_append_sample(op->profile, &record, sample);
 }
 
+static void tell_trace(const hal_profile_operation_t* op, const iree_hal_profile_dispatch_event_t* event,
+                       uint64_t trace) {
+  iree_hal_profile_executable_trace_record_t record = iree_hal_profile_executable_trace_record_default();
+  record.flags = IREE_HAL_PROFILE_EXECUTABLE_TRACE_FLAG_DISPATCH_EVENT;
+  if (event->command_buffer_id) record.flags |= IREE_HAL_PROFILE_EXECUTABLE_TRACE_FLAG_COMMAND_OPERATION;
+  record.dispatch_event_id = event->event_id;
+  record.submission_id = event->submission_id;
+  record.command_buffer_id = event->command_buffer_id;
+  record.executable_id = event->executable_id;
+  record.stream_id = op->queue->bit;
+  record.command_index = event->command_index;
+  record.function_ordinal = event->function_ordinal;
+  record.physical_device_ordinal = op->queue->physical;
+  record.queue_ordinal = op->queue->ordinal;
+  profile_append_trace(op->profile, &record, trace);
+}
+
 static void tell_device_dispatch(const hal_profile_operation_t* op, const hal_profile_command_t* command,
                                  uint32_t index, const hal_profile_span_t* span) {
   iree_hal_profile_dispatch_event_t event = iree_hal_profile_dispatch_event_default();
@@ -263,6 +285,7 @@ static void tell_device_dispatch(const hal_profile_operation_t* op, const hal_pr
   event.end_tick = (uint64_t)span->end;
   profile_append_dispatch(op->profile, op->queue, &event);
   if (span->sample) tell_sample(op, &event, span->sample);
+  if (span->trace) tell_trace(op, &event, span->trace);
 }
 
 // What is between two barriers.

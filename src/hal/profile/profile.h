@@ -48,6 +48,32 @@ typedef struct hal_profile_counting_t {
                               uint64_t* out_end);
 } hal_profile_counting_t;
 
+// Device code of an executable, as it is loaded on a physical device.
+typedef struct hal_profile_code_t {
+  iree_const_byte_span_t data;  // alive as long as the executable
+  int64_t load_delta;           // address less the one in the file
+  uint64_t load_size;           // bytes
+} hal_profile_code_t;
+
+// A part of a trace.
+typedef void (*hal_profile_trace_fn_t)(void* user_data, uint32_t shader_engine, const void* data, uint64_t length);
+
+// How a driver's devices trace what dispatches execute.
+typedef struct hal_profile_tracing_t {
+  iree_hal_profile_executable_trace_format_t format;
+  // Errors say why nothing is traced.
+  iree_status_t (*begin)(hal_queued_device_t* device, void** out_tracing);
+  // Nothing is traced any more.
+  void (*end)(void* tracing);
+  bool (*find_code)(iree_hal_executable_t* executable, uint32_t physical, hal_profile_code_t* out_code);
+  // What traces a dispatch on a queue of code of that number; 0: there is none left. Its parts, false when there are
+  // none; frees it.
+  uint64_t (*make_trace)(void* tracing, const hal_profile_queue_t* queue, uint64_t code_id,
+                         const hal_profile_code_t* code);
+  bool (*read_trace)(void* tracing, uint64_t trace, hal_profile_trace_fn_t fn, void* user_data);
+  void (*free_trace)(void* tracing, uint64_t trace);
+} hal_profile_tracing_t;
+
 // What a driver's devices can tell.
 typedef struct hal_profile_interface_t {
   const char* kind;   // in messages
@@ -67,6 +93,7 @@ typedef struct hal_profile_interface_t {
   uint64_t (*make_timer)(hal_queued_device_t* device, const hal_profile_queue_t* queue);
   void (*free_timer)(hal_queued_device_t* device, uint64_t timer);
   const hal_profile_counting_t* counting;  // NULL: there are no counters
+  const hal_profile_tracing_t* tracing;    // NULL: there are no traces
 } hal_profile_interface_t;
 
 // A command of what an operation runs.
@@ -112,6 +139,7 @@ typedef struct hal_profile_span_t {
   iree_atomic_int64_t start, end;  // iree_time_now(), or ticks; 0: nothing ran
   uint64_t timer;                  // the driver's (make_timer)
   uint64_t sample;                 // the driver's (make_sample)
+  uint64_t trace;                  // the driver's (make_trace)
   iree_atomic_uint64_t pieces;     // workgroups
   iree_atomic_uint64_t sum;        // ns
 } hal_profile_span_t;
@@ -145,6 +173,11 @@ uint64_t hal_profile_timer(const hal_profile_operation_t* operation, uint32_t co
 uint64_t hal_profile_sample_watched(const hal_profile_operation_t* operation, uint32_t command);
 static inline uint64_t hal_profile_sample(const hal_profile_operation_t* operation, uint32_t command) {
   return operation ? hal_profile_sample_watched(operation, command) : 0;
+}
+// What traces a command, or 0.
+uint64_t hal_profile_trace_watched(const hal_profile_operation_t* operation, uint32_t command);
+static inline uint64_t hal_profile_trace(const hal_profile_operation_t* operation, uint32_t command) {
+  return operation ? hal_profile_trace_watched(operation, command) : 0;
 }
 // What takes those of the whole operation, or 0.
 uint64_t hal_profile_operation_timer_watched(const hal_profile_operation_t* operation);

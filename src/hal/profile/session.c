@@ -17,6 +17,7 @@ void profile_release(hal_profile_t* profile) {
     iree_allocator_free(profile->host_allocator, profile->dispatches[i].data);
   }
   profile_end_counting(profile);
+  profile_end_tracing(profile);
   iree_allocator_free(profile->host_allocator, profile->executables);
   iree_allocator_free(profile->host_allocator, profile->buffers);
   iree_allocator_free(profile->host_allocator, profile->pattern);
@@ -55,8 +56,9 @@ static iree_status_t create(hal_queued_device_t* device, const iree_hal_device_p
   if (options->flags & IREE_HAL_DEVICE_PROFILING_FLAG_LIGHTWEIGHT_STATISTICS) {
     profile->families |= profile->interface->lightweight;
   }
-  // Samples are of dispatches that the profile tells.
-  if (profile->families & IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES) {
+  // Samples and traces are of dispatches that the profile tells.
+  if (profile_wants(
+          profile, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_TRACES)) {
     profile->families |= IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS;
   }
   profile->filter = options->capture_filter;
@@ -123,7 +125,7 @@ void profile_append(hal_profile_t* profile, profile_chunk_t chunk, const void* r
 // Chunks
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_hal_profile_chunk_metadata_t make_metadata(const hal_profile_t* profile, iree_string_view_t content_type) {
+iree_hal_profile_chunk_metadata_t profile_metadata(const hal_profile_t* profile, iree_string_view_t content_type) {
   iree_hal_profile_chunk_metadata_t metadata = iree_hal_profile_chunk_metadata_default();
   metadata.content_type = content_type;
   metadata.name = profile->name;
@@ -134,7 +136,7 @@ static iree_hal_profile_chunk_metadata_t make_metadata(const hal_profile_t* prof
 // `queue`: whose records they are; NULL: they say it themselves.
 static iree_status_t write_chunk(hal_profile_t* profile, iree_string_view_t content_type,
                                  const hal_profile_queue_t* queue, const void* data, size_t length, uint64_t dropped) {
-  iree_hal_profile_chunk_metadata_t metadata = make_metadata(profile, content_type);
+  iree_hal_profile_chunk_metadata_t metadata = profile_metadata(profile, content_type);
   iree_const_byte_span_t span = iree_make_const_byte_span(data, length);
   if (queue) {
     metadata.stream_id = queue->bit;
@@ -218,6 +220,7 @@ static void free_collection(hal_profile_t* profile, collection_t* collection) {
 static iree_status_t write_records(hal_profile_t* profile, profile_chunk_t chunk, const hal_profile_queue_t* queue,
                                    const profile_records_t* records, bool* is_lossy) {
   if (!records->length && !records->dropped) return iree_ok_status();
+  if (chunk == PROFILE_TRACES) return profile_write_traces(profile, records);
   *is_lossy |= records->dropped && is_precise[chunk];
   return write_chunk(profile, content_type(chunk), queue, records->data, records->length, records->dropped);
 }
@@ -249,7 +252,7 @@ static iree_status_t flush(hal_queued_device_t* device, hal_profile_t* profile) 
 
 // The head of a session: what there is to be profiled.
 static iree_status_t write_head(hal_profile_t* profile) {
-  iree_hal_profile_chunk_metadata_t metadata = make_metadata(profile, IREE_HAL_PROFILE_CONTENT_TYPE_SESSION);
+  iree_hal_profile_chunk_metadata_t metadata = profile_metadata(profile, IREE_HAL_PROFILE_CONTENT_TYPE_SESSION);
   iree_hal_profile_device_record_t devices[HAL_PROFILE_MAX_QUEUES];
   iree_hal_profile_queue_record_t queues[HAL_PROFILE_MAX_QUEUES];
   uint32_t device_count = 0;
@@ -279,7 +282,7 @@ static bool has_switch(const hal_profile_t* profile) {
 
 // Ends the session for the sink; keeps the first failure.
 static iree_status_t finish(hal_queued_device_t* device, hal_profile_t* profile) {
-  iree_hal_profile_chunk_metadata_t metadata = make_metadata(profile, IREE_HAL_PROFILE_CONTENT_TYPE_SESSION);
+  iree_hal_profile_chunk_metadata_t metadata = profile_metadata(profile, IREE_HAL_PROFILE_CONTENT_TYPE_SESSION);
   iree_slim_mutex_lock(&profile->flushing);
   iree_status_t status = flush(device, profile);
   if (has_switch(profile)) status = iree_status_join(status, profile->interface->enable(device, false));
@@ -322,6 +325,7 @@ iree_status_t hal_device_profiling_begin(iree_hal_device_t* base, const iree_hal
   IREE_RETURN_IF_ERROR(check_options(device, options));
   IREE_RETURN_IF_ERROR(create(device, options, &profile));
   iree_status_t begun = profile_begin_counting(device, profile, options);
+  if (iree_status_is_ok(begun)) begun = profile_begin_tracing(device, profile, options);
   if (iree_status_is_ok(begun) && has_switch(profile)) begun = profile->interface->enable(device, true);
   if (!iree_status_is_ok(begun)) {
     profile_release(profile);

@@ -62,6 +62,8 @@ struct hal_profile_t {
   uint32_t counter_count, value_count;
   uint64_t* values;
 
+  void* tracing;  // traces.c: what the driver traces with
+
   iree_hal_allocator_t* allocator;  // the device's, when buffers are watched (buffers.c); not retained
   hal_profile_t* next_watcher;
 };
@@ -84,6 +86,20 @@ void profile_end_counting(hal_profile_t* profile);
 // Tells what was counted up to now, where that is wanted.
 iree_status_t profile_sample_ranges(hal_profile_t* profile);
 
+// The same of traces; and what tells of an executable's code, under the mutex, if there are any.
+iree_status_t profile_begin_tracing(hal_queued_device_t* device, hal_profile_t* profile,
+                                    const iree_hal_device_profiling_options_t* options);
+void profile_end_tracing(hal_profile_t* profile);
+void profile_describe_code(hal_profile_t* profile, iree_hal_executable_t* executable, uint64_t id);
+// What traces a dispatch of an executable; 0, when there is no room.
+uint64_t profile_make_trace(hal_profile_t* profile, const hal_profile_queue_t* queue,
+                            iree_hal_executable_t* executable);
+// Writes what was traced, a chunk each.
+iree_status_t profile_write_traces(hal_profile_t* profile, const profile_records_t* records);
+
+// What chunks of a session have alike.
+iree_hal_profile_chunk_metadata_t profile_metadata(const hal_profile_t* profile, iree_string_view_t content_type);
+
 // The device's profile, retained; NULL: none.
 hal_profile_t* profile_acquire(hal_queued_device_t* device);
 void profile_release(hal_profile_t* profile);
@@ -101,6 +117,8 @@ void profile_append_dispatch(hal_profile_t* profile, const hal_profile_queue_t* 
                              const iree_hal_profile_dispatch_event_t* event);
 // The values of a driver's sample, with what the record says of its dispatch.
 void profile_append_sample(hal_profile_t* profile, iree_hal_profile_counter_sample_record_t* record, uint64_t sample);
+// The data of a driver's trace, likewise.
+void profile_append_trace(hal_profile_t* profile, iree_hal_profile_executable_trace_record_t* record, uint64_t trace);
 // Its number; 0 when there is no memory. The first time that it is asked for it is described.
 uint64_t profile_executable(hal_profile_t* profile, iree_hal_executable_t* executable);
 uint64_t profile_command_buffer(hal_profile_t* profile, const hal_profile_program_t* program,

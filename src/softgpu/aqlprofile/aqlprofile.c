@@ -8,17 +8,17 @@
 #include <string.h>
 
 #include "base/processors/amd_counters.h"
+#include "softgpu/aqlprofile/packets.h"
 #include "softgpu/hsa/pmc.h"
 
 // By the generation's hardware: of one block at a time.
 enum { MAX_EVENTS = 16 };
-enum { COPY_DATA = 0x40, SET_UCONFIG_REG = 0x79, INDIRECT_BUFFER = 0x3f, TO_MEMORY = 5 << 8, OF_64_BITS = 1 << 16 };
+enum { COPY_DATA = 0x40, TO_MEMORY = 5 << 8, OF_64_BITS = 1 << 16 };
 enum { COPY_WORDS = 6, CONTROL_WORDS = 3 };
-#define HEADER(opcode, words) (3u << 30 | (uint32_t)((words) - 2) << 16 | (uint32_t)(opcode) << 8)
 
 static __thread char error[160] = "no error";
 
-static hsa_status_t fail(hsa_status_t status, const char* text) {
+hsa_status_t aqlprofile_fail(hsa_status_t status, const char* text) {
   snprintf(error, sizeof(error), "%s", text);
   return status;
 }
@@ -33,6 +33,25 @@ hsa_status_t aqlprofile_get_version(aqlprofile_version_t* version) {
   return HSA_STATUS_SUCCESS;
 }
 
+uint32_t aqlprofile_put_registers(uint32_t* words, uint32_t first, const uint32_t* values, uint32_t count) {
+  enum { SET_UCONFIG_REG = 0x79 };
+  words[0] = AQLPROFILE_HEADER(SET_UCONFIG_REG, count + 2);
+  words[1] = first - PMC_UCONFIG;
+  memcpy(words + 2, values, count * sizeof(*values));
+  return count + 2;
+}
+
+aqlprofile_packet_t aqlprofile_make_packet(const uint32_t* words, uint32_t count) {
+  enum { INDIRECT_BUFFER = 0x3f };
+  uint64_t address = (uint64_t)(uintptr_t)words;
+  return (aqlprofile_packet_t){
+      .header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE,
+      .format = 1,
+      .jump = {AQLPROFILE_HEADER(INDIRECT_BUFFER, 4), (uint32_t)address, (uint32_t)(address >> 32), count | 1u << 23},
+      .remaining = 10,
+  };
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Agents: a handle is the name of the processor
 //===----------------------------------------------------------------------------------------------------------------===
@@ -44,11 +63,11 @@ static void name_of(aqlprofile_agent_handle_t agent, char name[9]) {
 
 hsa_status_t aqlprofile_register_agent_info(aqlprofile_agent_handle_t* agent, const void* info, int version) {
   if (version != AQLPROFILE_AGENT_VERSION_V0 && version != AQLPROFILE_AGENT_VERSION_V1) {
-    return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "agents are described in a way that is not known");
+    return aqlprofile_fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "agents are described in a way that is not known");
   }
   const char* name = ((const aqlprofile_agent_info_v1_t*)info)->agent_gfxip;
   if (!name || strncmp(name, "gfx", 3) != 0 || strlen(name) > sizeof(agent->handle)) {
-    return fail(HSA_STATUS_ERROR_INVALID_AGENT, "the agent is no GPU");
+    return aqlprofile_fail(HSA_STATUS_ERROR_INVALID_AGENT, "the agent is no GPU");
   }
   agent->handle = 0;
   memcpy(&agent->handle, name, strlen(name));
@@ -93,16 +112,13 @@ typedef struct profile_t {
 } profile_t;
 
 static uint32_t put_control(uint32_t* words, uint32_t value) {
-  words[0] = HEADER(SET_UCONFIG_REG, CONTROL_WORDS);
-  words[1] = PMC_CONTROL - PMC_UCONFIG;
-  words[2] = value;
-  return CONTROL_WORDS;
+  return aqlprofile_put_registers(words, PMC_CONTROL, &value, 1);
 }
 
 static uint32_t put_copies(const profile_t* profile, uint32_t* words, const uint64_t* sums) {
   for (uint32_t i = 0; i < profile->count; ++i, words += COPY_WORDS) {
     uint64_t target = (uint64_t)(uintptr_t)&sums[i];
-    const uint32_t copy[COPY_WORDS] = {HEADER(COPY_DATA, COPY_WORDS),
+    const uint32_t copy[COPY_WORDS] = {AQLPROFILE_HEADER(COPY_DATA, COPY_WORDS),
                                        PMC_SOURCE | TO_MEMORY | OF_64_BITS,
                                        PMC_FIRST + 2 * profile->rows[i],
                                        0,
@@ -113,33 +129,23 @@ static uint32_t put_copies(const profile_t* profile, uint32_t* words, const uint
   return profile->count * COPY_WORDS;
 }
 
-static aqlprofile_packet_t make_packet(const uint32_t* words, uint32_t count) {
-  uint64_t address = (uint64_t)(uintptr_t)words;
-  return (aqlprofile_packet_t){
-      .header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE,
-      .format = 1,
-      .jump = {HEADER(INDIRECT_BUFFER, 4), (uint32_t)address, (uint32_t)(address >> 32), count | 1u << 23},
-      .remaining = 10,
-  };
-}
-
 static void make_packets(profile_t* profile, aqlprofile_pmc_aql_packets_t* packets) {
   uint32_t *start = profile->memory->start, *read = profile->memory->read, *stop = profile->memory->stop;
   uint32_t count = put_control(start, PMC_CONTROL_START);
   count += put_copies(profile, start + count, profile->memory->sums[0]);
-  packets->start_packet = make_packet(start, count);
-  packets->read_packet = make_packet(read, put_copies(profile, read, profile->memory->sums[1]));
-  packets->stop_packet = make_packet(stop, put_control(stop, PMC_CONTROL_STOP));
+  packets->start_packet = aqlprofile_make_packet(start, count);
+  packets->read_packet = aqlprofile_make_packet(read, put_copies(profile, read, profile->memory->sums[1]));
+  packets->stop_packet = aqlprofile_make_packet(stop, put_control(stop, PMC_CONTROL_STOP));
 }
 
 static hsa_status_t take_events(profile_t* profile, const aqlprofile_pmc_profile_t* wanted) {
   if (!wanted->event_count || wanted->event_count > MAX_EVENTS) {
-    return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "1 to 16 events can be counted at a time");
+    return aqlprofile_fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "1 to 16 events can be counted at a time");
   }
   for (uint32_t i = 0; i < wanted->event_count; ++i) {
     profile->events[i] = wanted->events[i];
     if (!find_row(wanted->agent, &wanted->events[i], &profile->rows[i])) {
-      return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "an event is not counted on software GPUs");
+      return aqlprofile_fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "an event is not counted on software GPUs");
     }
   }
   profile->count = wanted->event_count;
@@ -154,7 +160,7 @@ hsa_status_t aqlprofile_pmc_create_packets(aqlprofile_handle_t* handle, aqlprofi
       .device_access = 1, .host_access = 1, .memory_hint = AQLPROFILE_MEMORY_HINT_HOST};
   void* memory = NULL;
   profile_t* profile = calloc(1, sizeof(*profile));
-  if (!profile) return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "no memory");
+  if (!profile) return aqlprofile_fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "no memory");
   hsa_status_t status = take_events(profile, &wanted);
   if (status == HSA_STATUS_SUCCESS) status = alloc(&memory, sizeof(*profile->memory), flags, data);
   if (status != HSA_STATUS_SUCCESS) return free(profile), status;
@@ -176,7 +182,7 @@ void aqlprofile_pmc_delete_packets(aqlprofile_handle_t handle) {
 hsa_status_t aqlprofile_pmc_iterate_data(aqlprofile_handle_t handle, aqlprofile_pmc_data_callback_t callback,
                                          void* data) {
   const profile_t* profile = (const profile_t*)(uintptr_t)handle.handle;
-  if (!profile) return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "the handle is not of packets");
+  if (!profile) return aqlprofile_fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "the handle is not of packets");
   for (uint32_t i = 0; i < profile->count; ++i) {
     uint64_t value = profile->memory->sums[1][i] - profile->memory->sums[0][i];
     hsa_status_t status = callback(profile->events[i], 0, value, data);

@@ -1,5 +1,5 @@
-// The part of aqlprofile's interface (version 2) for counters that drivers call: types and functions of the published
-// binary interface. Names are its own.
+// The part of aqlprofile's interface (version 2) for counters and thread traces that drivers call: types and functions
+// of the published binary interface. Names are its own.
 #ifndef IREE_C_SOFTGPU_AQLPROFILE_AQLPROFILE_H_
 #define IREE_C_SOFTGPU_AQLPROFILE_AQLPROFILE_H_
 
@@ -68,6 +68,43 @@ hsa_status_t aqlprofile_pmc_create_packets(aqlprofile_handle_t* handle, aqlprofi
 void aqlprofile_pmc_delete_packets(aqlprofile_handle_t handle);
 hsa_status_t aqlprofile_pmc_iterate_data(aqlprofile_handle_t handle, aqlprofile_pmc_data_callback_t callback,
                                          void* data);
+// Thread traces. Numbers of parameters; those from BUFFER_SIZE_HIGH on are of version 2 alone.
+enum {
+  AQLPROFILE_ATT_COMPUTE_UNIT = 0,
+  AQLPROFILE_ATT_SE_MASK = 5,
+  AQLPROFILE_ATT_SIMDS = 8,
+  AQLPROFILE_ATT_BUFFER_SIZE = 10,
+  AQLPROFILE_ATT_BUFFER_SIZE_HIGH = 11,
+  AQLPROFILE_ATT_TIMESTAMPS = 12,
+};
+typedef struct aqlprofile_att_parameter_t {
+  uint32_t parameter_name, value;
+} aqlprofile_att_parameter_t;
+typedef struct aqlprofile_att_profile_t {
+  hsa_agent_t agent;
+  const aqlprofile_att_parameter_t* parameters;
+  uint32_t parameter_count;
+} aqlprofile_att_profile_t;
+typedef struct aqlprofile_att_control_aql_packets_t {
+  aqlprofile_packet_t start_packet, stop_packet;
+} aqlprofile_att_control_aql_packets_t;
+typedef struct aqlprofile_att_codeobj_data_t {
+  uint64_t id, addr, size;
+  hsa_agent_t agent;
+  uint32_t is_unload : 1, from_start : 1;
+} aqlprofile_att_codeobj_data_t;
+typedef hsa_status_t (*aqlprofile_att_data_callback_t)(uint32_t shader, void* buffer, uint64_t size, void* data);
+
+hsa_status_t aqlprofile_att_create_packets(aqlprofile_handle_t* handle, aqlprofile_att_control_aql_packets_t* packets,
+                                           aqlprofile_att_profile_t profile, aqlprofile_memory_alloc_callback_t alloc,
+                                           aqlprofile_memory_dealloc_callback_t dealloc, aqlprofile_memory_copy_t copy,
+                                           void* data);
+void aqlprofile_att_delete_packets(aqlprofile_handle_t handle);
+hsa_status_t aqlprofile_att_iterate_data(aqlprofile_handle_t handle, aqlprofile_att_data_callback_t callback,
+                                         void* data);
+hsa_status_t aqlprofile_att_codeobj_marker(aqlprofile_packet_t* packet, aqlprofile_handle_t* handle,
+                                           aqlprofile_att_codeobj_data_t code, aqlprofile_memory_alloc_callback_t alloc,
+                                           aqlprofile_memory_dealloc_callback_t dealloc, void* data);
 hsa_status_t hsa_ven_amd_aqlprofile_error_string(const char** text);
 
 #endif  // IREE_C_SOFTGPU_AQLPROFILE_AQLPROFILE_H_

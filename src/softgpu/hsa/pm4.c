@@ -50,7 +50,10 @@ static bool run_write_data(pm4_t* pm4, const uint32_t* words, uint32_t count) {
 // SET_UCONFIG_REG: first register 15:0, values.
 static bool run_set_uconfig(pm4_t* pm4, const uint32_t* words, uint32_t count) {
   uint32_t first = PMC_UCONFIG + (words[0] & 0xffff);
-  for (uint32_t i = 1; i < count; ++i) pmc_write(pm4->queue->agent->engine, first + i - 1, words[i]);
+  for (uint32_t i = 1; i < count; ++i) {
+    pmc_write(pm4->queue->agent->engine, first + i - 1, words[i]);
+    if (!thread_trace_write(pm4, first + i - 1, words[i])) return false;
+  }
   return true;
 }
 

@@ -3,6 +3,7 @@
 #define IREE_C_SOFTGPU_HSA_QUEUE_H_
 
 #include "softgpu/hsa/runtime.h"
+#include "softgpu/hsa/thread_trace.h"
 
 enum { QUEUE_MASK_WORDS = 32 };
 
@@ -19,6 +20,7 @@ typedef struct queue_t {
   int64_t doorbell;  // what the doorbell signal points to
   uint32_t unit_mask[QUEUE_MASK_WORDS];
   uint32_t unit_mask_bits;
+  uint32_t trace[THREAD_TRACE_REGISTERS];  // of its own thread
   struct queue_t* next;
 } queue_t;
 

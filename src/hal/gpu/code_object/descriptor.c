@@ -73,6 +73,7 @@ bool descriptor_read(iree_const_byte_span_t elf, iree_string_view_t symbol, desc
       !find_address(elf, &header, address, sizeof(data), &offset) || !read_at(elf, offset, data, sizeof(data))) {
     return false;
   }
+  out_descriptor->address = address;
   memcpy(&out_descriptor->group_size, data, 4);
   memcpy(&out_descriptor->private_size, data + 4, 4);
   memcpy(&out_descriptor->entry, data + 16, 8);
@@ -81,4 +82,16 @@ bool descriptor_read(iree_const_byte_span_t elf, iree_string_view_t symbol, desc
   memcpy(&out_descriptor->properties, data + 56, 2);
   memcpy(&out_descriptor->preload, data + 58, 2);
   return true;
+}
+
+uint64_t descriptor_image_size(iree_const_byte_span_t elf) {
+  Elf64_Ehdr header;
+  uint64_t size = 0;
+  if (!read_at(elf, 0, &header, sizeof(header)) || header.e_phentsize != sizeof(Elf64_Phdr)) return 0;
+  for (uint32_t i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!read_at(elf, header.e_phoff + i * sizeof(segment), &segment, sizeof(segment))) return 0;
+    if (segment.p_type == PT_LOAD) size = iree_max(size, segment.p_vaddr + segment.p_memsz);
+  }
+  return size;
 }

@@ -6,6 +6,7 @@
 #include "iree/base/api.h"
 
 typedef struct descriptor_t {
+  uint64_t address;       // in the file
   uint32_t group_size;    // bytes of workgroup memory
   uint32_t private_size;  // bytes of scratch of a work-item
   int64_t entry;          // of the first instruction, from the descriptor
@@ -25,5 +26,8 @@ enum {
 // Reads the descriptor that an ELF code object has under a symbol ("name.kd"). Everything is checked; false when there
 // is none.
 bool descriptor_read(iree_const_byte_span_t elf, iree_string_view_t symbol, descriptor_t* out_descriptor);
+
+// How much memory loaders give a code object: from address 0 to behind its last segment. 0 when it has none.
+uint64_t descriptor_image_size(iree_const_byte_span_t elf);
 
 #endif  // IREE_C_HAL_GPU_CODE_OBJECT_DESCRIPTOR_H_
