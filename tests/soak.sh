@@ -176,7 +176,9 @@ browser() {
   command -v chromium >/dev/null || apt-get -q -y install --no-install-recommends chromium >"$logs/chromium.log" 2>&1 ||
     { echo "chromium is needed, and apt-get could not install it: $logs/chromium.log" && return 1; }
   tests/profile/tools.sh "$(realpath "$build")/tools" "$(realpath "$build")/tests/profile" || return 1
-  $python tests/profile/browser.py "$build/tools" "$build/tests/profile"
+  $python tests/profile/traces.py "$build/tools" "$build/tests/traces" || return 1
+  $python tests/profile/browser.py "$build/tools" "$build/tests/profile" \
+    --traces "$build/tests/traces/product.gfx1100.ireeprof"
 }
 
 # Every reader of untrusted files, 20 CPU-minutes each.

@@ -15,6 +15,8 @@ IREE_FLAG(bool, dispatch_events, false, "Each dispatch, not only sums; with --fo
 IREE_FLAG(bool, counter_samples, false, "Each sample of counters, not only sums; with --format=jsonl.")
 IREE_FLAG(double, peak_gflops, 0, "Of `report`: what the device computes at most, 10^9 operations a second.")
 IREE_FLAG(double, peak_gbps, 0, "Of `report`: what the device's memory moves at most, 10^9 bytes a second.")
+IREE_FLAG(string, rocm_library_path, "",
+          "Of `att`, as IREE's has it: where ROCm's decoder for traces of hardware is. Software GPUs' need none.");
 IREE_FLAG(string, output, "-", "File of the report; `-`: standard output.")
 
 static void print_usage(FILE* file) {

@@ -114,12 +114,15 @@ static void arrive(model_t* m, model_wave_t* w) {
   open_barrier(m, w->group);
 }
 
-// Barriers of the workgroup; named ones wait for nobody here.
+// Barriers of the workgroup, whose number is -1; named ones wait for nobody here.
 static void wait_at_barrier(model_t* m, model_wave_t* w, const inst_t* inst) {
-  const char* name = inst->row->name;
-  bool is_whole = strcmp(name, "s_barrier") == 0;
-  if (!is_whole && (int16_t)inst->encoding[0] != -1) return;
-  if (strncmp(name, "s_barrier_signal", 16) == 0) {
+  enum { MINUS_ONE = 193 };  // as a source
+  bool is_whole = strcmp(inst->row->name, "s_barrier") == 0;
+  bool is_signal = strncmp(inst->row->name, "s_barrier_signal", 16) == 0;
+  bool is_workgroup =
+      is_whole || (is_signal ? (inst->encoding[0] & 255) == MINUS_ONE : (int16_t)inst->encoding[0] == -1);
+  if (!is_workgroup) return;
+  if (is_signal) {
     arrive(m, w);
   } else if (w->passed < w->group->opened && !is_whole) {
     ++w->passed;

@@ -1,8 +1,9 @@
 """The page of `iree-profile report` in a real browser, from disk: content, no script error, light and dark.
 
-    browser.py TOOLS FOLDER [--browser chromium]
+    browser.py TOOLS FOLDER [--browser chromium] [--traces FILE]
 
-FOLDER has local-task.ireeprof (tests/profile/tools.sh).
+FOLDER has local-task.ireeprof (tests/profile/tools.sh); FILE is a profile with traces of one dispatch
+(tests/profile/traces.py).
 """
 
 import argparse
@@ -36,7 +37,8 @@ document.body.dataset.probe = JSON.stringify({
   compared: document.querySelectorAll("#compare tbody tr").length, roof: !!document.getElementById("roof"),
   points: document.querySelectorAll("#roofline circle").length, memory: document.querySelectorAll("#memory path").length,
   facts: document.querySelectorAll("#facts div").length, roofline: text("roofline"), width: document.body.scrollWidth,
-  files: text("files"), window: innerWidth,
+  files: text("files"), window: innerWidth, instructions: document.querySelectorAll("#instructions tbody tr").length,
+  bars: [...document.querySelectorAll("#instructions .heat span")].map(bar => bar.offsetWidth),
 });
 </script>"""
 passed = failed = 0
@@ -93,6 +95,7 @@ def main():
     parser.add_argument("tools", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--browser", default="chromium")
+    parser.add_argument("--traces", type=pathlib.Path)
     options = parser.parse_args()
     known, task = HERE / "iree.ireeprof", options.folder / "local-task.ireeprof"
     pages = {
@@ -122,6 +125,11 @@ def main():
             expect(f"{where}: width", found["width"] <= found["window"], found)
         narrow = look(options.browser, options.folder, pages["two"], scheme, width=500)
         expect(f"narrow, {scheme}", narrow and narrow["width"] <= narrow["window"], narrow)
+        if options.traces:
+            page = page_of(options.tools, options.folder, "traces", options.traces)
+            found = look(options.browser, options.folder, page, scheme)
+            expect(f"instructions, {scheme}", found and found["errors"] == [] and found["instructions"] > 50, found)
+            expect(f"heat, {scheme}", found and max(found["bars"]) > 60 and found["width"] <= found["window"], found)
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 

@@ -1,5 +1,6 @@
 // The report as a page for a browser: report.html with the numbers of one or two profiles as JSON in the place of
 // @DATA@. What the page shows it computes itself; names are data, so that none of them is markup.
+#include "tooling/profile/instructions.h"
 #include "tooling/profile/report_dispatch.h"
 #include "tooling/profile/timeline.h"
 #include "tooling/profile/work.h"
@@ -17,7 +18,7 @@ typedef struct page_t {
   profile_dispatches_t kernels;  // by function
   profile_groups_t tracks;       // {physical device, queue, track}
   profile_groups_t operations;   // names of queue operations, {type}
-  uint64_t slices, left_out, end_ns;
+  uint64_t slices, left_out, end_ns, traces;
   // Memory, which is told series by series.
   uint32_t physical;
   profile_series_t series;
@@ -192,6 +193,54 @@ static iree_status_t print_memory(page_t* p) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Instructions
+//===----------------------------------------------------------------------------------------------------------------===
+
+static void print_instruction(FILE* file, const profile_instruction_t* at) {
+  fprintf(file, "[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",\"%s\",", at->address, at->hits, at->duration,
+          amd_trace_category_name(at->category));
+  print_string(file, at->text);
+  fputs(",", file);
+  print_string(file, at->place);
+  fputs(",[", file);
+  for (uint32_t i = 1; i < AMD_TRACE_CAUSES; ++i) fprintf(file, "%s%" PRIu64, comma(i - 1), at->stalls[i]);
+  fputs("]]", file);
+}
+
+static iree_status_t print_trace(void* user_data, const profile_instructions_t* i) {
+  page_t* p = (page_t*)user_data;
+  const amd_trace_head_t* head = &i->trace.head;
+  char buffer[64];
+  fprintf(p->file, "%s{\"name\":", p->traces++ ? ",\n" : "");
+  print_string(p->file, profile_bundle_key(p->bundle, i->record->executable_id, i->record->function_ordinal, buffer));
+  fputs(",\"target\":", p->file);
+  print_string(p->file, iree_make_cstring_view(head->target));
+  fprintf(p->file, ",\"waves\":%u,\"cycles\":%" PRIu64 ",\"cut\":%s,\"rows\":[", head->wave_count, head->cycles,
+          head->flags & AMD_TRACE_CUT ? "true" : "false");
+  for (uint32_t k = 0; k < i->count; ++k) {
+    fputs(k ? ",\n" : "\n", p->file);
+    print_instruction(p->file, &i->instructions[k]);
+  }
+  fputs("]}", p->file);
+  return iree_ok_status();
+}
+
+// What hardware traced is not decoded here, and left out.
+static iree_status_t print_traces(page_t* p) {
+  const profile_selection_t all = {IREE_SV("*"), -1};
+  uint64_t count = 0;
+  fputs("],\n\"causes\":[", p->file);
+  for (uint32_t i = 1; i < AMD_TRACE_CAUSES; ++i) {
+    fprintf(p->file, "%s[\"%s\",\"%s\"]", comma(i - 1), amd_trace_cause_name(i), amd_trace_cause_text(i));
+  }
+  fputs("],\n\"traces\":[", p->file);
+  iree_status_t status = profile_instructions_each(p->bundle, &all, print_trace, p, &count);
+  if (!iree_status_is_unimplemented(status)) return status;
+  iree_status_free(status);
+  return iree_ok_status();
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // The page
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -224,6 +273,7 @@ static iree_status_t print_parts(page_t* p, iree_string_view_t path) {
   print_names(p);
   fputs("],\n\"memory\":[", p->file);
   IREE_RETURN_IF_ERROR(print_memory(p));
+  IREE_RETURN_IF_ERROR(print_traces(p));
   fprintf(p->file, "],\"end\":%" PRIu64 ",\"left_out\":%" PRIu64 "}", p->end_ns, p->left_out);
   return iree_ok_status();
 }
