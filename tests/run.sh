@@ -209,8 +209,8 @@ fuzz_one() {
   case $name in
     mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
     lower) seeds=$(echo tests/import/lowering/*/) ;;
-    profile) # IREE's, and ours with counters where there is one
-      seeds="tests/profile $(ls -d "$build/tests/counters" 2>/dev/null)" ;;
+    profile) # IREE's, and ours with counters and traces where there are any
+      seeds="tests/profile $(ls -d "$build/tests/counters" "$build/tests/traces" 2>/dev/null)" ;;
     bytecode) seeds=tests/ir/bytecode/files ;;
     vmfb) seeds=$build/demo ;;
     gpu_code)

@@ -27,6 +27,7 @@ static iree_status_t print_reports(const profile_bundle_t* bundle, FILE* file, b
   for (iree_host_size_t i = 0; i < count; ++i) {
     profile_request_t request = {.bundle = bundle, .file = file, .is_json = is_json, .selection = {IREE_SV("*"), -1}};
     if (!strstr(reports[i].formats, is_json ? "jsonl" : "text")) continue;
+    if (reports[i].print == profile_report_att) continue;  // these have no traces (traces.py)
     if (!is_json) fprintf(file, "## %s\n", reports[i].name);
     IREE_RETURN_IF_ERROR(reports[i].print(&request));
     request.dispatch_events = request.counter_samples = is_json;
