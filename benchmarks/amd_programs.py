@@ -45,16 +45,16 @@ def operands(inputs):
     return ", ".join(f"%x{i}" for i in range(len(inputs))) + " : " + ", ".join(map(type_of, inputs))
 
 
-def matmul(size=1024):
-    a, b = normal(size, size, kind=np.float16), normal(size, size, kind=np.float16)
-    result = f"tensor<{size}x{size}xf32>"
+def matmul(rows=2048, columns=2048, depth=1024):
+    a, b = normal(rows, depth, kind=np.float16), normal(depth, columns, kind=np.float16)
+    result = f"tensor<{rows}x{columns}xf32>"
     text = written("matmul", [a, b], result,
                    f"  %r = linalg.matmul ins({operands([a, b])}) outs(%z : {result}) -> {result}")
     ways = [(64, 64, 32, 4), (64, 64, 64, 4), (128, 64, 32, 4), (128, 128, 32, 4), (128, 128, 64, 4), (128, 128, 32, 8)]
 
     def peers():
-        return [("matmul", (size // m, size // n), {"M": size, "N": size, "K": size, "BM": m, "BN": n, "BK": k}, warps)
-                for m, n, k, warps in ways]
+        return [("matmul", (rows // m, columns // n), {"M": rows, "N": columns, "K": depth, "BM": m, "BN": n, "BK": k},
+                 warps) for m, n, k, warps in ways]
 
     return Program("matmul", text, [a, b], a.astype(np.float32) @ b.astype(np.float32), 1e-4, peers)
 

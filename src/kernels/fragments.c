@@ -244,27 +244,27 @@ void fragments_load_matrices(fragments_t* f, const fragment_matrices_t* from, in
   }
 }
 
-// The loads' elements in turn: the first of each, then the second ones.
-static ir_value_t* interleave(kernel_build_t* k, const fragment_piece_t* piece, ir_value_t* const* loads) {
-  if (piece->run == 1) return loads[0];
-  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_scalar(loads[0]->type), piece->width * piece->run);
+// Elements of the loads from `first` to `end` in turn: that of each load, then the next one's.
+static ir_value_t* interleave(kernel_build_t* k, int64_t run, ir_value_t* const* loads, int64_t first, int64_t end) {
+  const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_scalar(loads[0]->type), (end - first) * run);
   ir_value_t* result = kernel_number(&k->b, type, 0);
-  for (int64_t j = 0; j < piece->width; ++j) {
-    for (int64_t r = 0; r < piece->run; ++r) {
-      result = kernel_insert(&k->b, result, kernel_extract(&k->b, loads[r], j), j * piece->run + r);
+  for (int64_t j = first; j < end; ++j) {
+    for (int64_t r = 0; r < run; ++r) {
+      ir_value_t* element = kernel_lanes(loads[r]) > 1 ? kernel_extract(&k->b, loads[r], j) : loads[r];
+      if (type == element->type) return element;
+      result = kernel_insert(&k->b, result, element, (j - first) * run + r);
     }
   }
   return result;
 }
 
 void fragment_store_piece(kernel_build_t* k, const fragment_piece_t* piece, linear_t at, ir_value_t* const* loads) {
-  if (!piece->apart) {
-    ir_op_t* store = kernel_store(&k->b, interleave(k, piece, loads), piece->memory, linear_scalar(k, &at));
-    eval_set_alignment(k, store, piece->memory->type->element, &at);
-    return;
-  }
-  for (int64_t j = 0; j < piece->width; ++j, at.constant += piece->apart) {
-    kernel_store(&k->b, kernel_extract(&k->b, loads[0], j), piece->memory, linear_scalar(k, &at));
+  int64_t each = piece->apart ? 1 : piece->width;
+  for (int64_t j = 0; j < piece->width; j += each, at.constant += piece->apart) {
+    bool whole = piece->run == 1 && each == piece->width;
+    ir_value_t* value = whole ? loads[0] : interleave(k, piece->run, loads, j, j + each);
+    ir_op_t* store = kernel_store(&k->b, value, piece->memory, linear_scalar(k, &at));
+    if (!piece->apart || piece->run > 1) eval_set_alignment(k, store, piece->memory->type->element, &at);
   }
 }
 

@@ -86,7 +86,7 @@ void fragments_load_matrices(fragments_t* f, const fragment_matrices_t* from, in
 typedef struct fragment_piece_t {
   ir_value_t* memory;
   int64_t width, run;
-  int64_t apart;  // elements from one of the first load's to the next; 0: one store of all loads', in turn
+  int64_t apart;  // elements from those of one place in the loads to the next one's; 0: one store of all, in turn
 } fragment_piece_t;
 void fragment_store_piece(kernel_build_t* k, const fragment_piece_t* piece, linear_t at, ir_value_t* const* loads);
 // a * b + c.

@@ -29,7 +29,8 @@
 // vector along what lies one after the other in memory, and the stage is laid out so that a fragment's run of elements
 // along the depth is one access and neighbouring lanes are in different banks:
 //   memory along the depth:   [row or column][depth], 16 bytes between
-//   else:                     [depth / run][row or column][run], 32 bytes between; run loads make one store
+//   else:                     [depth / run][row or column][run], 32 bytes between; run loads make one store,
+//     or, where loads are wide, [depth / run][place in a load][load][run]: neighbouring threads store side by side
 // kernel.load_matrix, where the device has it, loads fragments from the first, and transposed from the second with a
 // run of one, 16 bytes between. Lanes that multiply read four columns at once: those of the right lie side by side
 // ([depth][column]) in any case. Past the ends rows and columns repeat the last ones, which are not stored; depth gives
@@ -54,31 +55,30 @@ bool strategy_staged_matches(const dispatch_t* d) {
 static linear_t fragment_place(staged_t* s, product_side_t which, linear_t first, linear_t step, int32_t i) {
   kernel_build_t* k = &s->f.product.d->k;
   const staged_side_t* side = &s->sides[which];
-  place_t place = fragment_depths(&s->f, which)[i];
-  linear_t free = fragment_at(&s->f, first, &fragment_frees(&s->f, which)[i]);
+  place_t place = staged_depth_place(s, which, i);
+  linear_t free = fragment_at(&s->f, first, &fragment_frees(&s->f, which)[i / s->joined]);
   if (side->along_depth) return linear_add(k, linear_scale(k, free, side->stride), fragment_at(&s->f, step, &place));
   int32_t run = (int32_t)side->run;
   place = (place_t){place.base / run, place.low / run, place.high / run};
   linear_t group, rest;
   linear_divide(k, step, run, &group, &rest);
   group = fragment_at(&s->f, group, &place);
-  return linear_add(k, linear_scale(k, group, side->stride), linear_scale(k, free, run));
+  return linear_add(k, linear_scale(k, group, side->stride), staged_free_place(s, side, free));
 }
 
 static ir_value_t* load_runs(staged_t* s, product_side_t which, linear_t stage, linear_t first, linear_t step) {
   kernel_build_t* k = &s->f.product.d->k;
   const staged_side_t* side = &s->sides[which];
-  const held_t* held = fragment_held(&s->f, which);
-  int32_t run = side->along_depth ? fragment_run(&s->f, which) : (int32_t)side->run;
+  int32_t run = side->along_depth ? staged_run(s, which) : (int32_t)side->run, held = staged_held(s, which);
   if (!side->along_depth && run == 1) run = fragment_free_run(&s->f, which);
-  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, s->f.element, held->count), 0);
-  for (int32_t i = 0; i < held->count; i += run) {
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, s->f.element, held), 0);
+  for (int32_t i = 0; i < held; i += run) {
     linear_t at = fragment_place(s, which, first, step, i);
     at = linear_add(k, linear_scale(k, stage, side->stage), at);
     ir_value_t* value = kernel_load(&k->b, side->memory, linear_scalar(k, &at), run);
     eval_set_alignment(k, value->def, s->f.element, &at);
-    if (run == held->count) result = value;
-    for (int32_t j = 0; run < held->count && j < run; ++j) {
+    if (run == held) result = value;
+    for (int32_t j = 0; run < held && j < run; ++j) {
       result = kernel_insert(&k->b, result, run > 1 ? kernel_extract(&k->b, value, j) : value, i + j);
     }
   }
@@ -101,7 +101,7 @@ static void load_fragments(staged_t* s, product_side_t which, linear_t stage, li
   }
 }
 
-// What a wave multiplies at a step of the depth.
+// What a wave multiplies at a step of the depth, or at joined ones.
 typedef struct operands_t {
   ir_value_t *a[STAGED_MAX_DOWN], *b[STAGED_MAX_ACROSS];
 } operands_t;
@@ -113,12 +113,38 @@ static operands_t load_operands(staged_t* s, linear_t stage, linear_t step) {
   return out;
 }
 
-static void multiply(staged_t* s, const operands_t* o, ir_value_t** acc) {
+// A step's part of what was loaded for joined ones.
+static void take_part(staged_t* s, product_side_t which, int32_t part, ir_value_t* const* loaded, int64_t count,
+                      ir_value_t** out) {
+  kernel_build_t* k = &s->f.product.d->k;
+  int32_t held = fragment_held(&s->f, which)->count;
+  int64_t mask[FRAGMENT_MAX_HELD];
+  for (int32_t i = 0; i < held; ++i) mask[i] = part * held + i;
+  for (int64_t i = 0; i < count; ++i) {
+    if (held == 1) {
+      out[i] = kernel_extract(&k->b, loaded[i], part);
+    } else {
+      out[i] = kernel_shuffle(&k->b, loaded[i], loaded[i], mask, (uint32_t)held);
+    }
+  }
+}
+
+static void multiply_step(staged_t* s, const operands_t* o, ir_value_t** acc) {
   for (int64_t y = 0; y < s->down; ++y) {
     for (int64_t x = 0; x < s->across; ++x) {
       ir_value_t** slot = &acc[y * s->across + x];
       *slot = fragment_multiply_add(&s->f, o->a[y], o->b[x], *slot);
     }
+  }
+}
+
+static void multiply(staged_t* s, const operands_t* o, ir_value_t** acc) {
+  if (s->joined == 1) multiply_step(s, o, acc);
+  for (int32_t part = 0; s->joined > 1 && part < s->joined; ++part) {
+    operands_t step = {0};
+    take_part(s, PRODUCT_LEFT, part, o->a, s->down, step.a);
+    take_part(s, PRODUCT_RIGHT, part, o->b, s->across, step.b);
+    multiply_step(s, &step, acc);
   }
 }
 
@@ -129,8 +155,8 @@ enum { MOST_UNROLLED = 256 };  // multiplications
 static void multiply_tile(staged_t* s, linear_t stage, staged_copies_t* copies, ir_value_t** acc) {
   kernel_build_t* k = &s->f.product.d->k;
   uint32_t count = (uint32_t)staged_fragments(s);
-  int64_t depth = s->f.row->k, whole = staged_slice_depth(s), unrolled = whole;
-  while (unrolled > 4 * depth && unrolled / depth * count > MOST_UNROLLED && unrolled % 2 == 0) unrolled /= 2;
+  int64_t depth = s->f.row->k * s->joined, whole = staged_slice_depth(s), unrolled = whole;
+  while (unrolled > 4 * depth && unrolled / s->f.row->k * count > MOST_UNROLLED && unrolled % 2 == 0) unrolled /= 2;
   kernel_loop_t loop = {0};
   linear_t first = linear_scale(k, s->slice, whole);
   if (unrolled < whole) {
@@ -139,8 +165,8 @@ static void multiply_tile(staged_t* s, linear_t stage, staged_copies_t* copies, 
     first = linear_add(k, first, linear_value(loop.index));
     memcpy(acc, loop.iters, sizeof(*acc) * count);
   }
-  // Matrices are loaded a step ahead, so that they are there when they are multiplied.
-  bool ahead = s->f.row->instruction != NULL;
+  // Matrices are loaded a step ahead, so that they are there when they are multiplied; or when the scheduler likes.
+  bool ahead = s->f.row->instruction && !s->arranged;
   operands_t next = {0};
   if (ahead) next = load_operands(s, stage, first);
   for (int64_t step = 0; step < unrolled; step += depth) {
@@ -182,24 +208,34 @@ static void find_places(staged_t* s) {
   }
 }
 
-// Through registers.
+// Through registers. Where the order is ours, the last tile is multiplied behind the loop, which then loads no tile in
+// vain.
 static void reduce_by_loads(staged_t* s, ir_value_t** acc, uint32_t fragments) {
   kernel_build_t* k = &s->f.product.d->k;
   ir_value_t* values[STAGED_MAX_FRAGMENTS + STAGED_MAX_LOADS];
   memcpy(values, acc, sizeof(*acc) * fragments);
-  int64_t steps = staged_steps(s);
+  int64_t steps = staged_steps(s), looped = s->arranged ? steps - 1 : steps;
   uint32_t count = fragments + staged_load(s, linear_constant(0), values + fragments);
-  kernel_loop_t loop = kernel_loop_constant(k, 0, steps, 1, values, count);
-  linear_t at = linear_value(loop.index), half, parity;
-  linear_divide(k, at, s->stages, &half, &parity);
-  staged_store(s, parity, loop.iters + fragments);
-  team_barrier(k);
-  at.constant += 1;
-  staged_load(s, fragment_clamp(k, at, steps, 1), values + fragments);
-  memcpy(values, loop.iters, sizeof(*values) * fragments);
-  multiply_tile(s, parity, NULL, values);
-  kernel_for_end(&k->b, &loop, values, count);
-  for (uint32_t i = 0; i < fragments; ++i) acc[i] = kernel_loop_result(&loop, i);
+  if (looped) {
+    kernel_loop_t loop = kernel_loop_constant(k, 0, looped, 1, values, count);
+    linear_t at = linear_value(loop.index), half, parity;
+    linear_divide(k, at, s->stages, &half, &parity);
+    staged_store(s, parity, loop.iters + fragments);
+    team_barrier(k);
+    at.constant += 1;
+    staged_load(s, fragment_clamp(k, at, steps, 1), values + fragments);
+    memcpy(values, loop.iters, sizeof(*values) * fragments);
+    multiply_tile(s, parity, NULL, values);
+    kernel_for_end(&k->b, &loop, values, count);
+    for (uint32_t i = 0; i < count; ++i) values[i] = kernel_loop_result(&loop, i);
+  }
+  if (looped < steps) {
+    linear_t last = linear_constant(looped % s->stages);
+    staged_store(s, last, values + fragments);
+    team_barrier(k);
+    multiply_tile(s, last, NULL, values);
+  }
+  memcpy(acc, values, sizeof(*acc) * fragments);
 }
 
 // The stage before or behind one, round about.

@@ -24,6 +24,8 @@ typedef struct staged_side_t {
   int64_t width;          // elements of a load
   int64_t run;            // loads of a piece
   int64_t pieces;         // of a thread
+  int64_t plane;          // elements of workgroup memory from one of a load's to the next; 0: they are side by side
+  int64_t neighbours;     // threads next to each other that have pieces of as many rows, not of one
   int64_t stride, stage;  // elements of workgroup memory: from one row or group to the next, of a stage
   ir_value_t* memory;
   linear_t first;  // row or column of the tile
@@ -38,6 +40,8 @@ typedef struct staged_t {
   int64_t slices;                    // of a workgroup: each multiplies its part of a tile's depth
   int64_t depth;                     // of a tile
   int64_t stages;                    // tiles in workgroup memory
+  int32_t joined;                    // steps of the instruction whose fragments are loaded at once
+  bool arranged;                     // tiles go through registers to matrix instructions, in an order of our own
   bool async;                        // they are copied while others are multiplied; else they go through registers
   staged_side_t sides[2];
   linear_t wave_row, wave_column;  // where the wave begins in the tile
@@ -56,6 +60,20 @@ static inline int64_t staged_slice_depth(const staged_t* s) { return s->depth / 
 static inline int64_t staged_depths(const staged_t* s) { return ceil_div(s->f.product.depth, s->depth); }
 static inline int64_t staged_steps(const staged_t* s) { return s->f.product.taps * staged_depths(s); }
 
+// Elements of a side's fragments that a lane has of joined steps: how many, how many of them lie side by side along the
+// depth, and where number i is there. The steps' order of the depth is that of the lanes: each has the first of its
+// elements in the first step.
+static inline int32_t staged_held(const staged_t* s, product_side_t which) {
+  return fragment_held(&s->f, which)->count * s->joined;
+}
+static inline int32_t staged_run(const staged_t* s, product_side_t which) {
+  return fragment_run(&s->f, which) * s->joined;
+}
+static inline place_t staged_depth_place(const staged_t* s, product_side_t which, int32_t i) {
+  place_t place = fragment_depths(&s->f, which)[i / s->joined];
+  return s->joined == 1 ? place : (place_t){i, 0, place.high * s->joined};
+}
+
 // Reads the dispatch and cuts the tile; false when this is no product for it.
 bool staged_plan(staged_t* s, dispatch_t* d);
 // Prints all ways to cut it, each with its cost.
@@ -66,6 +84,8 @@ bool staged_copies_tiles(dispatch_t* d);
 
 // Where this thread's pieces are: in the tile, and of the operand.
 void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread);
+// Where a row or column of a group is in workgroup memory.
+linear_t staged_free_place(staged_t* s, const staged_side_t* side, linear_t free);
 // All loads of this thread for a step, in order; and their stores to a stage.
 uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out);
 void staged_store(staged_t* s, linear_t stage, ir_value_t* const* loads);

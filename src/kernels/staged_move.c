@@ -12,7 +12,10 @@ void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread) {
   for (int64_t i = 0; i < side->pieces; ++i) {
     linear_t number = thread, high, low;
     number.constant += i * threads;
+    linear_t neighbour = linear_constant(0);
+    if (side->neighbours > 1) linear_divide(k, number, side->neighbours, &number, &neighbour);
     linear_divide(k, number, inner, &high, &low);
+    high = linear_add(k, linear_scale(k, high, side->neighbours), neighbour);
     side->free[i] = deep ? high : linear_scale(k, low, side->width);
     side->depth[i] = deep ? linear_scale(k, low, side->width) : linear_scale(k, high, side->run);
     if (which == PRODUCT_LEFT) continue;
@@ -85,20 +88,29 @@ uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out) {
   return count;
 }
 
+linear_t staged_free_place(staged_t* s, const staged_side_t* side, linear_t free) {
+  kernel_build_t* k = &s->f.product.d->k;
+  linear_t load, place;
+  if (!side->plane) return linear_scale(k, free, side->run);
+  linear_divide(k, free, side->width, &load, &place);
+  return linear_add(k, linear_scale(k, place, side->plane), linear_scale(k, load, side->run));
+}
+
 // Where a piece is in workgroup memory.
 static linear_t piece_place(staged_t* s, const staged_side_t* side, int64_t piece, linear_t stage) {
   kernel_build_t* k = &s->f.product.d->k;
   linear_t major = side->along_depth ? side->free[piece] : side->depth[piece], minor = side->depth[piece], rest;
   if (!side->along_depth) {
     linear_divide(k, side->depth[piece], side->run, &major, &rest);
-    minor = linear_scale(k, side->free[piece], side->run);
+    minor = staged_free_place(s, side, side->free[piece]);
   }
   linear_t at = linear_add(k, linear_scale(k, stage, side->stage), linear_scale(k, major, side->stride));
   return linear_add(k, at, minor);
 }
 
 static void store_piece(staged_t* s, const staged_side_t* side, linear_t at, ir_value_t* const* loads) {
-  fragment_piece_t piece = {side->memory, side->width, side->run, side->turns && side->width > 1 ? side->stride : 0};
+  int64_t apart = side->turns && side->width > 1 ? side->stride : side->plane;
+  fragment_piece_t piece = {side->memory, side->width, side->run, apart};
   fragment_store_piece(&s->f.product.d->k, &piece, at, loads);
 }
 

@@ -10,12 +10,30 @@
 //===----------------------------------------------------------------------------------------------------------------===
 
 // All places of a fragment's runs begin at multiples of the run.
-static bool runs_fit(const fragments_t* f, product_side_t side, int64_t run) {
-  const place_t* depths = fragment_depths(f, side);
-  for (int32_t i = 0; i < fragment_held(f, side)->count; i += (int32_t)run) {
-    if (depths[i].base % run || depths[i].low % run || depths[i].high % run) return false;
+static bool runs_fit(const staged_t* s, product_side_t side, int64_t run) {
+  for (int32_t i = 0; i < staged_held(s, side); i += (int32_t)run) {
+    place_t place = staged_depth_place(s, side, i);
+    if (place.base % run || place.low % run || place.high % run) return false;
   }
   return true;
+}
+
+enum { ACCESS_BYTES = 16, TURN_BYTES = 128 };  // of workgroup memory: a lane's, those of all banks
+
+// Whether a lane's elements of a fragment are one run of the depth.
+static bool is_one_run(const fragments_t* f, product_side_t side) {
+  const place_t* depths = fragment_depths(f, side);
+  int32_t count = fragment_held(f, side)->count;
+  return fragment_run(f, side) == count && depths[0].base == 0 && depths[0].low == 0 && depths[0].high == count;
+}
+
+// Steps whose fragments a lane loads by one access: the order of the depth is free where both sides have the same.
+static int32_t joined_steps(const staged_t* s) {
+  if (!s->arranged || !is_one_run(&s->f, PRODUCT_LEFT) || !is_one_run(&s->f, PRODUCT_RIGHT)) return 1;
+  int64_t steps = 1, each = fragment_run(&s->f, PRODUCT_LEFT) * (int64_t)ir_type_bytes(s->f.element);
+  if (s->f.a.count != s->f.b.count) return 1;
+  while (2 * steps * each <= ACCESS_BYTES && staged_slice_depth(s) % (2 * steps * s->f.row->k) == 0) steps *= 2;
+  return (int32_t)steps;
 }
 
 // Loads of a piece that go across the depth: as many as a fragment wants side by side, unless matrices are loaded.
@@ -25,10 +43,23 @@ static void plan_across(const staged_t* s, product_side_t which, staged_side_t* 
   bool lies_so = along == PRODUCT_ALONG_ROWS && bytes == 2 && s->f.product.d->device->has_matrix_load;
   if (lies_so && s->f.row->instruction) side->matrices = fragment_matrices(&s->f, which);
   if (side->matrices) return;
-  side->run = fragment_run(&s->f, which);
-  if (!runs_fit(&s->f, which, side->run)) side->run = 1;
-  if (side->width * side->run * bytes > STORE_BYTES) side->width = STORE_BYTES / (side->run * bytes);
+  side->run = staged_run(s, which);
+  if (!runs_fit(s, which, side->run)) side->run = 1;
+  while (s->arranged && side->run * bytes > ACCESS_BYTES) side->run /= 2;
+  bool is_wide = s->arranged && side->run > 1;
+  if (!is_wide && side->width * side->run * bytes > STORE_BYTES) side->width = STORE_BYTES / (side->run * bytes);
   if (along != PRODUCT_ALONG_ROWS || side->width < 1) side->width = 1;
+}
+
+// Workgroup memory of a side of which threads load several rows or columns at once, each of which they store apart:
+// threads next to each other store side by side, and fragments find neighbouring columns in different banks.
+static void plan_planes(staged_side_t* side, int64_t bytes) {
+  int64_t turn = TURN_BYTES / (side->run * bytes), loads = side->size / side->width;
+  int64_t shift = side->width < turn ? turn / side->width : 1;
+  int64_t plane = loads + (shift + turn - loads % turn) % turn, group = plane * side->width;
+  if (loads < turn) group += (loads + turn - group % turn) % turn;
+  side->plane = plane * side->run;
+  side->stride = group * side->run;
 }
 
 // Pieces that lie in memory as they do in workgroup memory; their width becomes that of a copy.
@@ -37,6 +68,18 @@ static void plan_copies(const staged_t* s, product_side_t which, staged_side_t* 
   int64_t bytes = ir_type_bytes(s->f.element);
   side->copies = p->d->device->has_async_copy && side->run == 1 && !side->turns && side->width * bytes >= 4 &&
                  product_copy_width(p, which, side->width) == side->width;
+}
+
+// Loads across the depth, as wide as there are pieces for all threads; shorter runs where they would be narrow.
+static void share_loads(const staged_t* s, staged_side_t* side, int64_t length, int64_t tile) {
+  enum { WIDE = 8, LEAST = 4 };
+  int64_t bytes = ir_type_bytes(s->f.element), threads = staged_threads(s), most = side->width;
+  while (side->width > 1 && tile * s->depth / side->run % (side->width * threads)) side->width /= 2;
+  while (2 * side->width <= most && side->run > 1 && length % (2 * side->width) == 0) {
+    bool is_narrow = side->width * bytes < (side->run * bytes > WIDE ? WIDE : LEAST);
+    if (!is_narrow || side->run * bytes <= LEAST) break;
+    side->run /= 2, side->width *= 2;
+  }
 }
 
 static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
@@ -54,15 +97,23 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
   } else if (p->d->device->has_matrix_load && s->f.row->instruction) {
     side->matrices = fragment_matrices(&s->f, which);
   }
-  int64_t length = deep ? p->depth : whole, tile = deep ? s->depth : size;
+  int64_t length = deep ? p->depth : whole, tile = deep ? s->depth : size, threads = staged_threads(s);
   while (side->width > 1 && (length % side->width || tile % side->width)) side->width /= 2;
+  if (!deep && s->arranged) share_loads(s, side, length, tile);
+  int64_t all = size * s->depth / side->run;
   plan_copies(s, which, side);
   int64_t gap = side->along_depth || side->matrices ? SHORT_GAP : LONG_GAP;
   side->stride = side->along_depth ? s->depth + gap / bytes : size * side->run + gap / bytes;
+  side->neighbours = 1;
+  if (s->arranged && !deep && side->run > 1 && side->width > 1) plan_planes(side, bytes);
+  if (s->arranged && side->along_depth && s->depth * bytes < TURN_BYTES) {
+    while (side->neighbours * side->width * bytes < TURN_BYTES && size % (2 * side->neighbours) == 0) {
+      side->neighbours *= 2;
+    }
+  }
   side->stage = side->along_depth ? size * side->stride : s->depth / side->run * side->stride;
-  int64_t pieces = size * s->depth / (side->width * side->run), threads = staged_threads(s);
-  side->pieces = pieces / threads;
-  return s->depth % side->run == 0 && pieces % threads == 0 && side->pieces <= STAGED_MAX_PIECES &&
+  side->pieces = all / (side->width * threads);
+  return s->depth % side->run == 0 && all % (side->width * threads) == 0 && side->pieces <= STAGED_MAX_PIECES &&
          side->pieces * side->run <= STAGED_MAX_LOADS / 2;
 }
 
@@ -188,6 +239,41 @@ static double plan_cost(const staged_t* s) {
   return (double)(int64_t)(per_unit + 0.999) * (step * steps + stores + filling_cycles(s, memory));
 }
 
+// Instructions of a wave for a step: what takes the tiles to workgroup memory, loads fragments from there, multiplies.
+static double step_instructions(const staged_t* s) {
+  enum { LOAD = 8, REST = 20 };  // with its address; counters, barrier
+  int64_t fragments[2] = {s->down, s->across}, steps = staged_slice_depth(s) / s->f.row->k;
+  double bytes = ir_type_bytes(s->f.element), count = REST + (double)(staged_fragments(s) * steps);
+  for (int i = 0; i < 2; ++i) {
+    const staged_side_t* side = &s->sides[i];
+    product_side_t which = (product_side_t)i;
+    double run = side->along_depth ? (double)staged_run(s, which) : (double)side->run;
+    double piece = (double)(side->width * side->run) * bytes, access = run * bytes < ACCESS_BYTES ? run * bytes : 16;
+    count += (double)(fragments[i] * steps * fragment_held(&s->f, which)->count) * bytes / access;
+    count += (double)side->pieces * ((double)side->run * LOAD + piece / ACCESS_BYTES);
+    if (side->run > 1) count += (double)side->pieces * piece / 4;  // two halves of a word come from two loads
+  }
+  return count;
+}
+
+// A unit's cycles where tiles go through registers: those in which its SIMDs issue, or those in which its tiles come
+// from the cache that the units share, and a part of the others. By the manuals' rates; no measurement is behind it.
+static double arranged_cost(const staged_t* s) {
+  enum { PRODUCT_BYTES = 512, OTHERS = 4, STORE = 4 };  // of a SIMD in a cycle
+  const mma_row_t* row = s->f.row;
+  double issue = row->subgroup == 64 ? 4 : 1, simds = row->subgroup == 64 ? 4 : 2, per_unit = workgroups_of_unit(s);
+  double waves = (double)(s->waves_down * s->waves_across * s->slices), resident = resident_workgroups(s);
+  if (resident > per_unit) resident = per_unit < 1 ? 1 : per_unit;
+  double products = (double)(staged_fragments(s) * row->m * row->n * staged_slice_depth(s));
+  double multiply = products * (double)ir_type_bytes(s->f.element) / PRODUCT_BYTES;
+  double step = multiply + step_instructions(s) * issue, stores = (double)(staged_fragments(s) * row->c_lanes) * STORE;
+  double rounds = (double)(int64_t)(per_unit + 0.999), turns = waves < simds ? 1 : waves / simds;
+  double steps = (double)staged_steps(s);
+  double compute = rounds * turns * (step * steps + stores * issue) * (waves * resident < 2 * simds ? 1.1 : 1);
+  double memory = rounds * memory_cycles(s, per_unit) * (steps + 1);
+  return compute > memory ? compute + memory / OTHERS : memory + compute / OTHERS;
+}
+
 static bool plan_tile(staged_t* s) {
   const dispatch_t* d = s->f.product.d;
   const mma_row_t* row = s->f.row;
@@ -197,6 +283,8 @@ static bool plan_tile(staged_t* s) {
   if (threads > d->device->max_workgroup_size || s->depth % (s->slices * row->k)) return false;
   if (s->slices > 1 && (held + OTHER_REGISTERS) * threads > UNIT_REGISTERS) return false;
   int64_t rows = s->down * s->waves_down * row->m, columns = s->across * s->waves_across * row->n;
+  s->arranged = d->device->has_scalar_unit && !d->device->has_async_copy && row->instruction;
+  s->joined = joined_steps(s);
   if (!plan_side(s, PRODUCT_LEFT, rows) || !plan_side(s, PRODUCT_RIGHT, columns)) return false;
   for (int i = 0; i < 2; ++i) {
     if (!s->sides[i].along_depth && staged_slice_depth(s) % s->sides[i].run) return false;
@@ -238,7 +326,7 @@ static void consider(staged_t* s, choice_t* choice) {
   if (workgroup_bytes(s) > s->f.product.d->device->workgroup_memory_bytes) return;
   for (int i = 0; i < 2; ++i) s->sides[i].cached = is_cached(s, (product_side_t)i);
   bool wanted = is_wanted(s);
-  double cost = plan_cost(s);
+  double cost = s->arranged ? arranged_cost(s) : plan_cost(s);
   if (choice->lists) {
     fprintf(stderr, "%s: %s %s: %.0f\n", choice->lists, s->f.row->instruction ? s->f.row->instruction : "lanes",
             name_plan(s).text, cost);

@@ -27,13 +27,18 @@ static LLVMTargetMachineRef create_machine(const target_t* target, text_t* error
   LLVMTargetRef backend = NULL;
   char* message = NULL;
   if (LLVMGetTargetFromTriple(target->triple, &backend, &message)) return fail(error, target->triple, message), NULL;
+  text_t features = {0};
+  // Halves of registers of their own make two moves of what one permutation does.
+  bool has_halves = target->backend == TARGET_ROCM && strncmp(target->cpu, "gfx11", 5) == 0;
+  if (has_halves) text_printf(&features, "%s%s-real-true16", target->features, *target->features ? "," : "");
   LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
   LLVMTargetMachineOptionsSetCPU(options, target->cpu);
-  LLVMTargetMachineOptionsSetFeatures(options, target->features);
+  LLVMTargetMachineOptionsSetFeatures(options, features.data ? features.data : target->features);
   LLVMTargetMachineOptionsSetCodeGenOptLevel(options, LLVMCodeGenLevelDefault);
   if (*target->abi) LLVMTargetMachineOptionsSetABI(options, target->abi);
   LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
   LLVMTargetMachineRef machine = LLVMCreateTargetMachineWithOptions(backend, target->triple, options);
+  text_finish(&features);
   LLVMDisposeTargetMachineOptions(options);
   if (!machine) text_printf(error, "no machine for '%s' of '%s'", target->cpu, target->triple);
   return machine;
