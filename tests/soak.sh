@@ -3,8 +3,8 @@
 #
 # Steps, in order: see the list at the end. A step is a function here that prints 'N passed, N failed' at its end, or
 # whose exit code counts. What is of a step's length is in a variable: OOM_SAMPLES, RANDOM_GRAPHS, STRESS_CALLS,
-# SWEEP_COUNT, HOSTILE_COUNT, CROSSING_SUBMISSIONS, RANDOM_KERNELS, JAX_HARNESSES, JAX_EVERY. Random graphs that fail
-# are kept in BUILD/random-graphs.
+# SWEEP_COUNT, HOSTILE_COUNT, SESSION_PROGRAMS, CROSSING_SUBMISSIONS, RANDOM_KERNELS, JAX_HARNESSES, JAX_EVERY. Random
+# graphs that fail are kept in BUILD/random-graphs.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 source tests/steps.sh
@@ -77,6 +77,20 @@ compiler_threads() {
   $python tests/text/run.py --sanitized --tools "$build/tsan-compiler/tools" tests/import tests/passes \
     tests/kernels tests/target
   $python tests/random/run.py --runner "$build/tsan-compiler/tests/run_graphs" --seed 700000 --count 100
+END
+}
+
+# Sessions of the compiler's library in eight threads, in which programs are broken and memory runs out, under the
+# thread sanitizer and the address sanitizer. What LLVM had when it was left in mid-call is lost.
+sessions() {
+  local count=${SESSION_PROGRAMS:-1000} test=tests/embedding_threads_test
+  variant tsan-compiler embedding_threads_test -DIREE_ENABLE_TSAN=ON -DIREE_SOFTGPU_ONE_VECTOR_LEVEL=ON || return 1
+  variant asan-all embedding_threads_test -DIREE_ENABLE_ASAN=ON || return 1
+  side_by_side sessions <<END
+  $build/tsan-compiler/$test $count
+  $build/tsan-compiler/$test $count llvm-cpu
+  $build/asan-all/$test $count
+  ASAN_OPTIONS=detect_leaks=0 $build/asan-all/$test $count llvm-cpu
 END
 }
 
@@ -186,5 +200,5 @@ fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
-run_steps "memory random flags parameters sweep hostile address threads compiler_threads calls queues entries targets \
-  ptxas kernels checked replays jax onnx browser fuzzers" "$@"
+run_steps "memory random flags parameters sweep hostile address threads compiler_threads sessions calls queues \
+  entries targets ptxas kernels checked replays jax onnx browser fuzzers" "$@"

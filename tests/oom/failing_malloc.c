@@ -1,4 +1,5 @@
-// See failing_malloc.h. glibc keeps its own functions under other names for those who replace the usual ones.
+// See failing_malloc.h. glibc and the sanitizers keep their own functions under other names for those who replace the
+// usual ones.
 #include "failing_malloc.h"
 
 #include <dlfcn.h>
@@ -9,15 +10,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void* __libc_malloc(size_t size);
-void* __libc_calloc(size_t count, size_t size);
-void* __libc_realloc(void* block, size_t size);
-void* __libc_memalign(size_t alignment, size_t size);
-void __libc_free(void* block);
+#ifdef UNDER_SANITIZER
+#define SYSTEM(name) ___interceptor_##name
+#else
+#define SYSTEM(name) __libc_##name
+#endif
+
+void* SYSTEM(malloc)(size_t size);
+void* SYSTEM(calloc)(size_t count, size_t size);
+void* SYSTEM(realloc)(void* block, size_t size);
+void* SYSTEM(memalign)(size_t alignment, size_t size);
+void SYSTEM(free)(void* block);
 
 static atomic_uint_least64_t count, target;
 static atomic_int_least64_t live;
 static atomic_bool forever, failed;
+static _Thread_local struct {
+  uint64_t count, target;
+  bool forever;
+} own;
 
 void failing_malloc_arm(uint64_t nth, bool for_good) {
   count = 0;
@@ -26,13 +37,24 @@ void failing_malloc_arm(uint64_t nth, bool for_good) {
   target = nth;
 }
 
+uint64_t failing_malloc_arm_thread(uint64_t nth, bool for_good) {
+  uint64_t before = own.count;
+  own.count = 0;
+  own.forever = for_good;
+  own.target = nth;
+  return before;
+}
+
 uint64_t failing_malloc_count(void) { return count; }
 bool failing_malloc_failed(void) { return failed; }
 int64_t failing_malloc_live(void) { return live; }
 
+static bool is_due(uint64_t now, uint64_t at, bool for_good) { return at && (for_good ? now >= at : now == at); }
+
 static bool fails(void) {
-  uint64_t now = ++count, at = target;
-  if (!at || (forever ? now < at : now != at)) return false;
+  uint64_t now = ++count;
+  bool here = is_due(++own.count, own.target, own.forever);
+  if (!here && !is_due(now, target, forever)) return false;
   failed = true;
   errno = ENOMEM;
   return true;
@@ -64,7 +86,7 @@ static _Thread_local bool is_tracing;
 void failing_malloc_trace(void) {
   void* frames[1];
   backtrace(frames, 1);  // loads what it needs
-  traces = __libc_calloc(MOST_TRACES, sizeof(*traces));
+  traces = SYSTEM(calloc)(MOST_TRACES, sizeof(*traces));
 }
 
 void failing_malloc_show(void) {
@@ -101,12 +123,12 @@ static void* counted(void* block) {
   return block;
 }
 
-void* malloc(size_t size) { return fails() ? NULL : counted(__libc_malloc(size)); }
+void* malloc(size_t size) { return fails() ? NULL : counted(SYSTEM(malloc)(size)); }
 void* calloc(size_t number, size_t size) {
   bool may_fail = !must_not_fail(__builtin_return_address(0));
-  return may_fail && fails() ? NULL : counted(__libc_calloc(number, size));
+  return may_fail && fails() ? NULL : counted(SYSTEM(calloc)(number, size));
 }
-void* memalign(size_t alignment, size_t size) { return fails() ? NULL : counted(__libc_memalign(alignment, size)); }
+void* memalign(size_t alignment, size_t size) { return fails() ? NULL : counted(SYSTEM(memalign)(alignment, size)); }
 void* aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
 
 int posix_memalign(void** out, size_t alignment, size_t size) {
@@ -119,7 +141,7 @@ int posix_memalign(void** out, size_t alignment, size_t size) {
 void* realloc(void* block, size_t size) {
   if (!block) return malloc(size);
   if (fails()) return NULL;
-  void* moved = __libc_realloc(block, size);
+  void* moved = SYSTEM(realloc)(block, size);
   if (moved) {
     forget(block);
     note(moved);
@@ -130,5 +152,5 @@ void* realloc(void* block, size_t size) {
 void free(void* block) {
   live -= block != NULL;
   if (block) forget(block);
-  __libc_free(block);
+  SYSTEM(free)(block);
 }

@@ -1,7 +1,8 @@
 """JAX's own tests through the plugin, one in so many: suite.py CHECKOUT [--every N] [--seed S] [--only FILE]
 
 CHECKOUT is JAX's repository at the version that is installed (github.com/jax-ml/jax, tag jax-v0.10.2). Its tests need
-absl-py, and some of them hypothesis. Each file runs in a process of its own.
+absl-py, and some of them hypothesis. Each file runs in a process of its own. Tests that ask for the platform's name are
+told `cpu`, so that those run which JAX has for CPUs alone; --named tells them iree.
 """
 
 import argparse
@@ -32,9 +33,13 @@ def is_chosen(name, every, seed):
     return zlib.crc32(f"{seed} {name}".encode()) % every == 0
 
 
-def run_file(path, every, seed):
+def run_file(path, every, seed, named):
     """Counts of what passed, failed and was skipped."""
+    from jax._src import test_util
+
     sys.argv[1:] = []  # JAX reads its own flags there
+    if not named:
+        test_util.device_under_test = lambda: "cpu"
     spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
@@ -58,15 +63,16 @@ def main():
     parser.add_argument("--every", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", help="one file of the tests")
+    parser.add_argument("--named", action="store_true", help="tests are told the platform's own name")
     parser.add_argument("--here", action="store_true", help="in this process")
     options = parser.parse_args()
     if options.here:
-        run_file(options.checkout / f"tests/{options.only}.py", options.every, options.seed)
+        run_file(options.checkout / f"tests/{options.only}.py", options.every, options.seed, options.named)
         return 0
     totals = [0, 0, 0]
     for name in [options.only] if options.only else FILES:
         command = [sys.executable, __file__, options.checkout.resolve(), "--every", str(options.every), "--seed",
-                   str(options.seed), "--only", name, "--here"]
+                   str(options.seed), "--only", name, "--here", *["--named"] * options.named]
         done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                               check=False, env={"JAX_PLATFORMS": "iree,cpu", **os.environ})
         *lines, last = done.stdout.splitlines() or [""]
