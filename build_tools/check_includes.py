@@ -18,7 +18,7 @@ ALLOWED = {
     "target": [*COMPILER, "passes", "kernels", "module", "isa"],
     "compiler": [*COMPILER, "import", "passes", "kernels", "target", "module", "io"],
     "embedding": [*COMPILER, "target", "compiler"],
-    "pjrt": [*COMPILER, "target", "compiler", "runtime"],
+    "pjrt": [*COMPILER, "target", "compiler", "hal", "runtime"],
     "module": ["base"],
     "hal": ["base", "module"],
     "vm": ["base", "module"],

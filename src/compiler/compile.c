@@ -12,6 +12,7 @@
 #include "compiler/compiler.h"
 #include "compiler/const_eval.h"
 #include "compiler/dispatch_files.h"
+#include "compiler/donate.h"
 #include "compiler/host.h"
 #include "compiler/kernels.h"
 #include "compiler/parameters.h"
@@ -228,6 +229,8 @@ pass_result_t step_element_types(ir_op_t* module, ir_context_t* ctx, void* user)
 static bool stage_lower(run_t* r) {
   const compiler_options_t* o = r->options;
   if (o->strip_assertions && !run_step(r, r->module, "strip-assertions", step_strip_assertions, r)) return false;
+  static const pass_t donate = {.name = "donate-arguments", .run = donate_arguments, .required = true};
+  if (o->donates && !run_passes(r, r->module, (const pass_t*[]){&donate}, 1)) return false;
   if (!run_step(r, r->module, "lower-input", step_lower, r)) return false;
   const element_types_t* types = &o->element_types;
   bool converts = false;
@@ -398,7 +401,7 @@ static bool stage_kernels(run_t* r) {
     p->device = &r->options->targets[i].device;
     const pass_t build = {
         .name = "build-kernels", .run_with = step_kernels, .user = p, .made = made_kernels, .required = true};
-    if (!run_passes(r, p->module, (const pass_t*[]){&build}, 1)) return false;
+    if (!run_passes(r, p->module, (const pass_t*[]){&row_pass_donation, &build}, 2)) return false;
   }
   substitute_check_names(r->ctx, &r->options->substitute, &r->programs[0].kernels);
   if (!substitute_kernels(r->ctx, &r->options->substitute, &r->programs[0].kernels)) return false;

@@ -76,6 +76,7 @@ typedef struct compiler_options_t {
   element_types_t element_types;  // to compute in
   bool strip_source_map;
   bool fences;          // functions take a fence to wait for and one to signal (iree.abi.model = "coarse-fences")
+  bool donates;         // callers bring memory for results, which may be that of arguments (donate.h)
   bool host_only;       // no targets: programs that need no device
   bool needs_target;    // what is asked for cannot be made without one
   bool data_tiling;     // pack weights, block activations

@@ -133,23 +133,11 @@ static bool check_signature(host_t* h, const char* what, const ir_type_t* const*
   return true;
 }
 
-static const ir_attr_t* argument_attr(const host_t* h, uint32_t number, const char* name) {
-  const ir_attr_t* all = ir_op_attr(h->func, "arg_attrs");
-  bool has = all && all->kind == IR_ATTR_ARRAY && number < all->count && all->items[number]->kind == IR_ATTR_DICT;
-  return has ? ir_attr_dict_get(all->items[number], name) : NULL;
-}
-
-// The result that is written to argument `number`, or -1.
-static int64_t result_of(const host_t* h, uint32_t number) {
-  const ir_attr_t* result = argument_attr(h, number, "iree.abi.output");
-  return result && result->kind == IR_ATTR_INTEGER ? result->integer : -1;
-}
-
 // The argument that is the memory for everything between arguments and results; false where the function has its own.
 static bool find_transients(const host_t* h, uint32_t* out_number) {
   for (uint32_t i = 0; i < h->abi->input_count; ++i) {
     *out_number = i;
-    if (argument_attr(h, i, "iree.abi.transients")) return true;
+    if (host_argument_attr(h, i, "iree.abi.transients")) return true;
   }
   return false;
 }
@@ -159,7 +147,7 @@ static bool check_transients(host_t* h) {
   if (!find_transients(h, &number)) return true;
   for (uint32_t i = 0; i < number; ++i) first += host_abi_parts(h->abi->inputs[i]);
   bool fits = host_convention_letter(h->abi->inputs[number]) == 'r' && !ir_type_is_tensor(h->abi->inputs[number]);
-  for (uint32_t i = number + 1; i < h->abi->input_count; ++i) fits &= !argument_attr(h, i, "iree.abi.transients");
+  for (uint32_t i = number + 1; i < h->abi->input_count; ++i) fits &= !host_argument_attr(h, i, "iree.abi.transients");
   return (fits && !h->body->args[first]->uses) ||
          ir_op_error(
              h->ctx, h->func,
@@ -167,16 +155,26 @@ static bool check_transients(host_t* h) {
              number);
 }
 
+// Whether argument `number` is for what may be in the memory of another, which is as large.
+static bool check_donor(const host_t* h, uint32_t number) {
+  int64_t donor = host_donor_of(h, number);
+  if (!host_argument_attr(h, number, "iree.abi.donor")) return true;
+  const ir_type_t* type = donor >= 0 && donor < h->abi->input_count ? h->body->args[donor]->type : NULL;
+  return type && host_result_of(h, (uint32_t)donor) < 0 && ir_type_is_tensor(type) && ir_type_is_static(type) &&
+         host_tensor_bytes(type) == host_tensor_bytes(h->body->args[number]->type);
+}
+
 // Memory for results that callers bring: of known size, read by nobody.
 static bool check_result_storage(host_t* h) {
   const ir_op_t* end = h->body->last;
   bool parts = h->abi->input_count != h->body->arg_count || h->abi->result_count != end->operand_count;
   for (uint32_t i = 0; i < h->abi->input_count; ++i) {
-    int64_t result = result_of(h, i);
+    int64_t result = host_result_of(h, i);
     if (result < 0) continue;
     bool fits = !parts && result < h->abi->result_count && ir_type_is_tensor(h->body->args[i]->type) &&
-                !h->body->args[i]->uses && ir_type_is_static(ir_operand(end, (uint32_t)result)->type);
-    for (uint32_t k = 0; k < i; ++k) fits &= result_of(h, k) != result;
+                !h->body->args[i]->uses && ir_type_is_static(ir_operand(end, (uint32_t)result)->type) &&
+                check_donor(h, i);
+    for (uint32_t k = 0; k < i; ++k) fits &= host_result_of(h, k) != result;
     if (fits) continue;
     return ir_op_error(
         h->ctx, h->func,
@@ -244,7 +242,7 @@ static module_reg_t packed_bytes(host_t* h, const ir_type_t* type, const module_
 // Argument `number` of the signature, which starts at `first` in the body.
 static void unwrap_argument(host_t* h, uint32_t number, uint32_t first) {
   const ir_type_t* type = h->abi->inputs[number];
-  if (result_of(h, number) >= 0) return;
+  if (host_result_of(h, number) >= 0) return;
   ir_value_t** args = &h->body->args[first];
   storage_t* s = args[0]->data;
   uint32_t shape = host_shape(h, "input", number, type), count = host_dynamic_count(type);
@@ -314,7 +312,9 @@ static void take_buffer(host_t* h, uint32_t number, module_reg_t buffer, module_
 static void bring_output(host_t* h, uint32_t i, const ir_type_t* type) {
   module_reg_t buffer = h->buffers[h->outputs[i]->index], size = module_function_i64(h->f, host_tensor_bytes(type));
   for (uint32_t k = 0; k < h->abi->input_count; ++k) {
-    if (result_of(h, k) == i) return take_buffer(h, k, buffer, size);
+    if (host_result_of(h, k) != i) continue;
+    if (host_donor_of(h, k) < 0) return take_buffer(h, k, buffer, size);
+    if (h->outputs[i]->shares) return host_take_or_allocate(h, h->outputs[i], k);
   }
   module_emit(h->f, hal_alloca, MODULE_REG(buffer), MODULE_REG(h->stream), MODULE_REG(size));
 }

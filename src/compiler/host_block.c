@@ -77,19 +77,25 @@ static uint32_t slot_of(host_t* h, storage_t* s) {
 
 static int64_t end_of(const storage_t* s) { return s->size == HOST_DYNAMIC ? INT64_MAX : s->offset + s->size; }
 
+// What may be the same memory has the same place; constants, which nobody writes, have none.
+static uint32_t place_of(const host_t* h, const storage_t* s) {
+  if (s->shares) s = s->shares;
+  return s->kind == STORAGE_CONSTANT ? UINT32_MAX : host_buffer_of(h, s);
+}
+
 static void note_access(host_t* h, storage_t* s, bool writes) {
   if (h->access_count == h->access_capacity) {
     h->access_capacity = h->access_capacity ? h->access_capacity * 2 : 64;
     h->accesses = memory_resize(h->accesses, sizeof(*h->accesses) * h->access_capacity);
   }
-  h->accesses[h->access_count++] = (access_t){slot_of(h, s), s->offset, end_of(s), writes};
+  h->accesses[h->access_count++] = (access_t){place_of(h, s), s->offset, end_of(s), writes};
 }
 
-static bool conflicts(host_t* h, storage_t* s, bool writes) {
-  uint32_t slot = slot_of(h, s);
+static bool conflicts(const host_t* h, const storage_t* s, bool writes) {
+  uint32_t place = place_of(h, s);
   for (uint32_t i = 0; i < h->access_count; ++i) {
     const access_t* a = &h->accesses[i];
-    if (a->slot == slot && (a->writes || writes) && a->first < end_of(s) && s->offset < a->end) return true;
+    if (a->place == place && (a->writes || writes) && a->first < end_of(s) && s->offset < a->end) return true;
   }
   return false;
 }

@@ -59,8 +59,10 @@ typedef struct storage_t {
   int64_t offset, size;  // bytes; a size of HOST_DYNAMIC is known at run time
   module_reg_t reg;      // SCALAR; of dynamic sizes: the number of bytes
   bool has_reg;
-  module_reg_t* dims;     // run-time sizes, one for each '?' of the type
-  module_table_t* table;  // for which `slot` is valid
+  const struct storage_t* shares;  // OUTPUT: the argument whose memory it may be, or NULL
+  bool is_filled;                  // has what is there at first
+  module_reg_t* dims;              // run-time sizes, one for each '?' of the type
+  module_table_t* table;           // for which `slot` is valid
   uint32_t slot;
 } storage_t;
 
@@ -79,7 +81,7 @@ typedef struct span_t {
 } span_t;
 
 typedef struct access_t {
-  uint32_t slot;
+  uint32_t place;  // in host_t.buffers
   int64_t first, end;
   bool writes;
 } access_t;
@@ -156,8 +158,23 @@ void host_emit_while(host_t* h, ir_op_t* op);
 void host_emit_window_read(host_t* h, ir_op_t* op);
 void host_emit_window_write(host_t* h, ir_op_t* op);
 
+// Arguments as memory for results (host_donation.c): an attribute of argument `number`; the result that it is memory
+// for, and the argument whose memory that may be, or -1.
+const ir_attr_t* host_argument_attr(const host_t* h, uint32_t number, const char* name);
+int64_t host_result_of(const host_t* h, uint32_t number);
+int64_t host_donor_of(const host_t* h, uint32_t number);
+// Finds the argument in whose memory a result can be (storage_t.shares).
+void host_share_argument(const host_t* h, uint32_t result, storage_t* output);
+// The result that changes an argument's contents in place.
+storage_t* host_changed_argument(const host_t* h, const storage_t* argument);
+// Code for such a result's buffer: that in argument `number`, or where there is none a new one.
+void host_take_or_allocate(host_t* h, const storage_t* output, uint32_t number);
+
 // Gives every value of the function its storage and plans the arena (host_storage.c).
 void host_assign_storage(host_t* h);
+// When an op of the function begins and ends, regions included, once that is done.
+uint32_t host_op_begins(const ir_op_t* op);
+uint32_t host_op_ends(const ir_op_t* op);
 void host_clear_data(ir_block_t* block);
 
 uint32_t host_add_buffer(host_t* h);

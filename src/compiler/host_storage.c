@@ -19,6 +19,8 @@ static void number_ops(host_t* h, ir_block_t* block, uint32_t* next) {
 }
 
 static const span_t* span_of(const ir_op_t* op) { return op->data; }
+uint32_t host_op_begins(const ir_op_t* op) { return span_of(op)->first; }
+uint32_t host_op_ends(const ir_op_t* op) { return span_of(op)->last; }
 
 static bool is_changed_by(const ir_value_t* value, const ir_op_t* op) {
   int64_t place = ir_is(op, GRAPH_DISPATCH) ? graph_in_place(op) : -1;
@@ -194,7 +196,8 @@ static void assign_imported(host_t* h, ir_op_t* op) {
 static void assign_in_place(host_t* h, ir_op_t* op) {
   ir_value_t* value = ir_result(op, 0);
   storage_t* s = ir_operand(op, (uint32_t)graph_in_place(op))->data;
-  if (!s || s->kind == STORAGE_CONSTANT || s->kind == STORAGE_ARGUMENT) {
+  if (s && s->kind == STORAGE_ARGUMENT) s = host_changed_argument(h, s);
+  if (!s || s->kind == STORAGE_CONSTANT) {
     h->failed = !ir_op_error(h->ctx, op, "has in_place = %lld, an operand that it cannot change",
                              (long long)graph_in_place(op));
     return;
@@ -362,6 +365,7 @@ static void assign_outputs(host_t* h) {
     if (!ir_type_is_tensor(value->type)) continue;
     storage_t* s = h->outputs[i] = host_storage_new(h, value, STORAGE_OUTPUT);
     s->index = host_add_buffer(h);
+    host_share_argument(h, i, s);
     bool direct = host_has_own_place(value) && !value->data;
     if (direct) value->data = s;  // else copied at the end
   }

@@ -36,9 +36,11 @@ static void number(uint32_t* next, ir_value_t* value) { value->data = (void*)(ui
 static void serialise(text_t* out, const ir_op_t* dispatch) {
   ir_block_t* body = dispatch->regions[0].first;
   const ir_attr_t* sizes = graph_attr(dispatch, GRAPH_ATTR_sizes);
+  const ir_attr_t* overwrites = graph_attr(dispatch, GRAPH_ATTR_overwrites);
   uint32_t next = 0;
   if (sizes) ir_print_attr(out, sizes);
   text_printf(out, "%d", (int)graph_in_place(dispatch));
+  if (overwrites) ir_print_attr(out, overwrites);
   for (uint32_t i = 0; i < body->arg_count; ++i) {
     number(&next, body->args[i]);
     ir_print_type(out, body->args[i]->type);
@@ -111,6 +113,7 @@ static void assign_dispatch(assign_t* a, ir_op_t* dispatch) {
     ir_op_set_attr(a->ctx, dispatch, "workgroup_rule", rule);
   }
   ir_op_set_attr(a->ctx, dispatch, "strategy", ir_attr_cstring(a->ctx, s->plan.strategy));
+  if (!s->plan.overwrites) ir_op_remove_attr(dispatch, "overwrites");
 }
 
 static void visit(assign_t* a, ir_op_t* op) {

@@ -1,5 +1,5 @@
 // Buffer views.
-#include "iree/hal/buffer_view.h"
+#include "hal/buffer_view.h"
 
 #include "hal/detail.h"
 #include "iree/hal/buffer_view_util.h"
@@ -63,6 +63,10 @@ iree_status_t iree_hal_buffer_view_create_like(iree_hal_buffer_t* buffer, iree_h
 
 void iree_hal_buffer_view_retain(iree_hal_buffer_view_t* buffer_view) {
   if (buffer_view) iree_atomic_ref_count_inc(&buffer_view->ref_count);
+}
+
+int32_t hal_buffer_view_references(const iree_hal_buffer_view_t* view) {
+  return iree_atomic_ref_count_load(&view->ref_count);
 }
 
 void iree_hal_buffer_view_release(iree_hal_buffer_view_t* buffer_view) {

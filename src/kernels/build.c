@@ -8,12 +8,12 @@
 
 static const strategy_t strategies[] = {
     {"tiles", DEVICE_CPU, strategy_tiles_matches, strategy_tiles_build},
-    {"contract", DEVICE_CPU, strategy_contract_matches, strategy_contract_build},
+    {"contract", DEVICE_CPU, strategy_contract_matches, strategy_contract_build, true},
     {"conv", DEVICE_CPU, strategy_conv_matches, strategy_conv_build},
     {"rows", DEVICE_CPU, strategy_rows_matches, strategy_rows_build},
     {"scan", DEVICE_CPU, strategy_scan_matches, strategy_scan_build},
     {"transpose", DEVICE_CPU, strategy_transpose_matches, strategy_transpose_build},
-    {"map", DEVICE_CPU, strategy_map_matches, strategy_map_build},
+    {"map", DEVICE_CPU, strategy_map_matches, strategy_map_build, true},
     {"merge", DEVICE_CPU, strategy_merge_matches, strategy_merge_build},
     {"select", DEVICE_CPU, strategy_select_matches, strategy_select_build},
     {"rank", DEVICE_CPU, strategy_rank_matches, strategy_rank_build},
@@ -30,7 +30,7 @@ static const strategy_t strategies[] = {
     {"rows", DEVICE_GPU, strategy_rows_matches, strategy_rows_build},
     {"scan", DEVICE_GPU, strategy_scan_matches, strategy_scan_build},
     {"transpose", DEVICE_GPU, strategy_transpose_matches, strategy_transpose_build},
-    {"map", DEVICE_GPU, strategy_map_matches, strategy_map_build},
+    {"map", DEVICE_GPU, strategy_map_matches, strategy_map_build, true},
     {"merge", DEVICE_GPU, strategy_merge_matches, strategy_merge_build},
     {"rank", DEVICE_GPU, strategy_rank_matches, strategy_rank_build},
     {"scatter", DEVICE_GPU, strategy_scatter_matches, strategy_scatter_build},
@@ -100,6 +100,23 @@ static void note_sizes(dispatch_t* d, const int64_t* end) {
   }
 }
 
+// Bindings that are only read: not those of operands that results may be in the place of.
+static void set_readonly(dispatch_t* d, uint32_t bindings) {
+  int64_t* list = ARENA_ARRAY(ir_context_arena(d->ctx), int64_t, bindings + 1);
+  uint32_t count = 0, binding = 0;
+  int64_t pairs[4 * GRAPH_MAX_RANK];
+  uint32_t pair_count = d->overwrites ? ir_op_ints(d->op, "overwrites", pairs, 4 * GRAPH_MAX_RANK) : 0;
+  for (uint32_t i = 0; i < d->op->operand_count; ++i) {
+    bool written = false;
+    if (!ir_type_is_tensor(ir_operand(d->op, i)->type)) continue;
+    for (uint32_t k = 0; k < pair_count; k += 2) written |= pairs[k] == i;
+    if (!written) list[count++] = binding;
+    ++binding;
+  }
+  ir_op_set_attr(d->ctx, d->k.func, "readonly", ir_attr_i64_array(d->ctx, list, count));
+  if (d->overwrites) ir_op_set_attr(d->ctx, d->k.func, "may_alias", ir_attr_unit(d->ctx));
+}
+
 static void begin_func(dispatch_t* d, ir_block_t* into) {
   arena_t* arena = ir_context_arena(d->ctx);
   uint32_t operands = d->op->operand_count, out = d->op->result_count, in = 0, constants = 0;
@@ -123,9 +140,7 @@ static void begin_func(dispatch_t* d, ir_block_t* into) {
                             .workgroup_size = {gpu ? GPU_WORKGROUP : 1, 1, 1},
                             .subgroup_size = gpu ? d->device->subgroup_size : 0};
   d->k.func = kernel_func_begin(d->ctx, into, d->op->loc, &sig, &d->k.b);
-  int64_t* readonly = ARENA_ARRAY(arena, int64_t, in + 1);
-  for (uint32_t i = 0; i < in; ++i) readonly[i] = i;
-  ir_op_set_attr(d->ctx, d->k.func, "readonly", ir_attr_i64_array(d->ctx, readonly, in));
+  set_readonly(d, in);
   const int64_t* sizes = read_sizes(d);
   bind_operands(d, in + out);
   d->outputs = ARENA_ARRAY(arena, ir_value_t*, out + 1);
@@ -156,10 +171,11 @@ static bool build_dispatch(dispatch_t* d, ir_block_t* into, kernel_plan_t* out) 
     const strategy_t* strategy = &strategies[i];
     if (strategy->kind != d->device->kind || !strategy->matches(d)) continue;
     d->k = (kernel_build_t){.ctx = d->ctx, .device = d->device, .lanes = 1};
+    d->overwrites = strategy->overwrites && graph_attr(d->op, GRAPH_ATTR_overwrites);
     begin_func(d, into);
     if (!is_empty(d)) strategy->build(d);
     kernel_func_end(&d->k.b);
-    *out = (kernel_plan_t){.func = d->k.func, .strategy = strategy->name};
+    *out = (kernel_plan_t){.func = d->k.func, .strategy = strategy->name, .overwrites = d->overwrites};
     memcpy(out->workgroups, d->workgroups, sizeof(out->workgroups));
     memcpy(out->rule, d->rule, sizeof(out->rule));
     out->rule_count = d->rule_count;

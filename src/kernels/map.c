@@ -148,7 +148,7 @@ static void strip_body(dispatch_t* d, linear_t at, ir_value_t** accumulators, vo
 // The pieces of the last dimension one after the other.
 static void pieces_body(dispatch_t* d, strip_t* s, const pieces_t* pieces, int64_t lanes) {
   int64_t size = pieces->starts[pieces->count];
-  if (size < lanes) {  // one vector, under a mask
+  if (size < lanes || d->overwrites) {  // the rest of them, or all of it, under a mask
     strips(d, size, lanes, NULL, 0, strip_body, s);
     return;
   }

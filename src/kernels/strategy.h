@@ -25,6 +25,7 @@ typedef struct dispatch_t {
   int64_t rule[KERNEL_MAX_RULE];
   uint32_t rule_count;
   ir_value_t** outputs;  // per yielded value: a tensor whose source is the output's memory
+  bool overwrites;       // outputs may be where operands are (passes/donation.c): each element is made once
 } dispatch_t;
 
 typedef struct strategy_t {
@@ -33,6 +34,7 @@ typedef struct strategy_t {
   bool (*matches)(const dispatch_t* d);
   // Fills the kernel's body; the builder stands in the entry block.
   void (*build)(dispatch_t* d);
+  bool overwrites;  // it knows dispatch_t.overwrites
 } strategy_t;
 
 bool strategy_transpose_matches(const dispatch_t* d);
@@ -85,6 +87,7 @@ typedef struct kernel_plan_t {
   int64_t rule[KERNEL_MAX_RULE];  // see dispatch_t
   uint32_t rule_count;
   const char* strategy;
+  bool overwrites;  // as the dispatch asked for
 } kernel_plan_t;
 enum { GPU_WORKGROUP = 128 };
 // Appends the kernel to `into`. Bindings are the dispatch's operands, then its results. False after a diagnostic.

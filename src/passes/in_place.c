@@ -7,11 +7,12 @@
 //   global_store %y, @c                         global_store %y, @c
 //
 // Such a dispatch writes the new elements alone, and its result is where its operand is. An array may be changed so
-// when nobody reads it as it was any more: what a dispatch made, for the last time; what a loop carries on; and what a
-// global has, when the result is stored there again with no other use of the global between. Several updates behind
-// each other are a chain, of which all are in place or none.
+// when nobody reads it as it was any more: what a dispatch made, for the last time; what a loop carries on; what a
+// caller gives up (compiler/donate.h); and what a global has, when the result is stored there again with no other use
+// of the global between. Several updates behind each other are a chain, of which all are in place or none.
 #include <string.h>
 
+#include "passes/donation.h"
 #include "passes/fusion.h"
 #include "passes/passes.h"
 
@@ -207,6 +208,19 @@ static void visit_loop(places_t* p, ir_op_t* loop) {
   }
 }
 
+// What callers give up becomes the result; where a call gives up nothing the host program copies it first.
+static void visit_arguments(places_t* p, const ir_op_t* func) {
+  const ir_block_t* body = func->regions[0].first;
+  donated_t donated;
+  for (uint32_t i = 0; i < body->arg_count; ++i) {
+    if (!donation_read(func, i, &donated)) continue;
+    chain_t c = chain_of(donated.result);
+    bool fits = c.last && c.start == donated.argument && leaves(donated.result) == 1;
+    IR_FOR_USES(use, donated.argument) fits &= !ir_is(use->owner, GRAPH_CALL_IMPORT);
+    if (fits) mark(p, &c);
+  }
+}
+
 // Results of regions and functions have places of their own.
 static void visit_dispatch(places_t* p, ir_op_t* dispatch) {
   if (graph_in_place(dispatch) >= 0 || leaves(&dispatch->results[0]) || !updating(&dispatch->results[0])) return;
@@ -238,6 +252,7 @@ pass_result_t pass_in_place(ir_op_t* module, ir_context_t* ctx) {
     p.count = 0;
     number_ops(&p, body, &next);
     visit_block(&p, body);
+    visit_arguments(&p, func);
     clear_ops(body);
   }
   return p.changed ? PASS_CHANGED : PASS_UNCHANGED;

@@ -25,6 +25,7 @@
   PASS(pass_windows, "windows", false, "pieces of arrays that loops read and write where they are")           \
   PASS(pass_form_dispatches, "form-dispatches", true, "group graph ops into graph.dispatch, one kernel each") \
   PASS(pass_in_place, "in-place", false, "updates of arrays in the arrays' own memory")                       \
+  PASS(pass_donation, "donation", false, "dispatches that may write where they read what callers give up")    \
   PASS(pass_contract_form, "contract-form", true, "contractions as batch, rows, reduction by reduction, columns")
 
 #define PASS(function, name, required, summary) pass_result_t function(ir_op_t* module, ir_context_t* ctx);

@@ -1,4 +1,5 @@
 // Buffers: a view of device memory, or an error in its place, with the point at which the contents are there.
+#include "hal/buffer_view.h"
 #include "pjrt/pjrt.h"
 
 PJRT_Error* pjrt_buffer_create(PJRT_Device* device, int type, size_t rank, const int64_t* dims,
@@ -63,6 +64,22 @@ PJRT_Error* pjrt_buffer_acquire(PJRT_Buffer* buffer, iree_hal_buffer_view_t** ou
   }
   pthread_mutex_unlock(&buffer->lock);
   return error;
+}
+
+iree_hal_buffer_t* pjrt_buffer_give_up(PJRT_Buffer* buffer) {
+  iree_hal_buffer_t* memory = NULL;
+  pthread_mutex_lock(&buffer->lock);
+  bool is_own = !buffer->deleted && buffer->view && !buffer->readers && !buffer->borrowed &&
+                hal_buffer_view_references(buffer->view) == 2;
+  if (is_own) memory = iree_hal_buffer_view_buffer(buffer->view);
+  if (is_own && iree_all_bits_set(iree_hal_buffer_allowed_access(memory), IREE_HAL_MEMORY_ACCESS_WRITE)) {
+    iree_hal_buffer_retain(memory);
+    buffer->deleted = true;
+  } else {
+    memory = NULL;
+  }
+  pthread_mutex_unlock(&buffer->lock);
+  return memory;
 }
 
 size_t pjrt_buffer_host_size(const PJRT_Buffer* buffer) {

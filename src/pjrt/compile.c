@@ -83,6 +83,7 @@ static void run(void* user) {
     job->error = pjrt_error_text(PJRT_INVALID_ARGUMENT, error.data, error.size);
     return;
   }
+  options.donates = true;
   options.diagnostic = on_diagnostic;
   options.diagnostic_user = job;
   if (compiler_run(&options, "program", job->code, job->size, &job->output)) return;

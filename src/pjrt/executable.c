@@ -99,7 +99,8 @@ static iree_status_t append_modules(PJRT_LoadedExecutable* executable) {
 static iree_status_t check_function(const PJRT_LoadedExecutable* executable) {
   const pjrt_program_t* program = executable->program;
   iree_string_view_t has = iree_vm_function_signature(&executable->function).calling_convention;
-  size_t inputs = program->inputs + 2, outputs = program->outputs, size = inputs + 2 + iree_max(outputs, 1);
+  size_t inputs = program->inputs + program->signature.storage_count + 2, outputs = program->outputs,
+         size = inputs + 2 + iree_max(outputs, 1);
   bool fits = has.size == size && has.data[0] == '0' && has.data[inputs + 1] == '_';
   for (size_t i = 1; i < size && fits; ++i) {
     fits = i == inputs + 1 || has.data[i] == (i > inputs && !outputs ? 'v' : 'r');

@@ -8,8 +8,9 @@ typedef struct run_t {
   PJRT_LoadedExecutable* executable;
   PJRT_Buffer* const* arguments;
   size_t count;
-  size_t inputs, outputs;  // of the function, which has no tokens
+  size_t inputs, outputs;  // of the function, which has no tokens: memory for results is among the inputs
   iree_vm_ref_t* refs;     // inputs and two fences, then outputs
+  const PJRT_ExecuteOptions* options;
   size_t ref_count;
   pjrt_point_t done;
 } run_t;
@@ -48,6 +49,25 @@ static PJRT_Error* take_arguments(run_t* run) {
   return NULL;
 }
 
+static bool may_donate(const PJRT_ExecuteOptions* options, size_t index) {
+  if (!options || options->struct_size < sizeof(*options)) return true;
+  for (size_t i = 0; i < options->num_non_donatable_input_indices; ++i) {
+    if (options->non_donatable_input_indices[i] == (int64_t)index) return false;
+  }
+  return true;
+}
+
+// What callers give up becomes memory for results. From here on it is gone, even if the call fails.
+static void give_memory(run_t* run) {
+  const pjrt_program_t* program = run->executable->program;
+  for (size_t i = 0; i < run->count && program->signature.storage_count; ++i) {
+    int64_t storage = program->signature.arguments[i].storage;
+    if (storage < 0 || !may_donate(run->options, i)) continue;
+    iree_hal_buffer_t* memory = pjrt_buffer_give_up(run->arguments[i]);
+    if (memory) run->refs[program->inputs + (size_t)storage] = iree_hal_buffer_move_ref(memory);
+  }
+}
+
 static iree_status_t add_fence(run_t* run, size_t index, pjrt_point_t point) {
   iree_hal_fence_t* fence = NULL;
   IREE_RETURN_IF_ERROR(iree_hal_fence_create_at(point.semaphore, point.value, iree_allocator_system(), &fence));
@@ -76,6 +96,7 @@ static PJRT_Error* submit(run_t* run) {
   PJRT_Error* error = pjrt_device_begin(device, &before, &number);
   if (!error) error = take_arguments(run);
   if (error) return error;
+  give_memory(run);
   iree_status_t status = call(run, before, (pjrt_point_t){before.semaphore, number});
   if (!iree_status_is_ok(status)) {
     // Part of it may be under way and the number may never come: the timeline ends here.
@@ -109,6 +130,7 @@ static PJRT_Error* run_calling(run_t* run) {
   pthread_mutex_lock(&device->lock);
   PJRT_Error* error = pjrt_device_begin(device, &before, &number);
   if (!error) error = take_arguments(run);
+  if (!error) give_memory(run);
   pjrt_point_retain(before);
   pthread_mutex_unlock(&device->lock);
   if (!error) error = call_and_wait(run, before);
@@ -148,14 +170,6 @@ static PJRT_Error* give_results(run_t* run, PJRT_Buffer** outputs) {
   return error;
 }
 
-static bool may_donate(const PJRT_ExecuteOptions* options, size_t index) {
-  if (!options || options->struct_size < sizeof(*options)) return true;
-  for (size_t i = 0; i < options->num_non_donatable_input_indices; ++i) {
-    if (options->non_donatable_input_indices[i] == (int64_t)index) return false;
-  }
-  return true;
-}
-
 static PJRT_Error* finish(run_t* run, PJRT_LoadedExecutable_Execute_Args* args) {
   PJRT_Device* device = run->executable->device;
   PJRT_Event* event = NULL;
@@ -168,7 +182,7 @@ static PJRT_Error* finish(run_t* run, PJRT_LoadedExecutable_Execute_Args* args) 
   if (event) args->device_complete_events[0] = event;
   const pjrt_signature_t* s = &run->executable->program->signature;
   for (size_t i = 0; i < run->count; ++i) {
-    if (s->arguments[i].donated && may_donate(args->options, i)) pjrt_buffer_delete(run->arguments[i]);
+    if (s->arguments[i].donated && may_donate(run->options, i)) pjrt_buffer_delete(run->arguments[i]);
   }
   return NULL;
 }
@@ -191,7 +205,8 @@ PJRT_Error* api_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args* arg
   if (error) return error;
   iree_vm_ref_t few[FEW];
   run_t run = {.executable = args->executable, .arguments = args->argument_lists[0], .count = args->num_args};
-  run.inputs = args->executable->program->inputs;
+  run.inputs = args->executable->program->inputs + args->executable->program->signature.storage_count;
+  run.options = args->options;
   run.outputs = args->executable->program->outputs;
   run.ref_count = run.inputs + 2 + run.outputs;
   run.refs = run.ref_count <= FEW ? few : malloc(run.ref_count * sizeof(*run.refs));

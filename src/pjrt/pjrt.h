@@ -197,6 +197,7 @@ struct PJRT_Buffer {
   PJRT_Error* error;  // instead of contents
   bool deleted;
   uint32_t readers;  // others that read its memory in place
+  bool borrowed;     // its memory is another library's
   iree_hal_buffer_mapping_t mapping;
   size_t rank;
   int64_t* minor_to_major;  // behind the dims
@@ -210,6 +211,9 @@ void pjrt_buffer_destroy(PJRT_Buffer* buffer);
 void pjrt_buffer_delete(PJRT_Buffer* buffer);
 // The contents, retained, and when they are there; an error for buffers that are deleted or stand for one.
 PJRT_Error* pjrt_buffer_acquire(PJRT_Buffer* buffer, iree_hal_buffer_view_t** out_view, pjrt_point_t* out_ready);
+// The memory of a buffer that the caller acquired once, retained, and the buffer is deleted; NULL where somebody else
+// has it, too.
+iree_hal_buffer_t* pjrt_buffer_give_up(PJRT_Buffer* buffer);
 // Bytes of the contents in a dense host array.
 size_t pjrt_buffer_host_size(const PJRT_Buffer* buffer);
 // The device of a call that names a device, a memory or neither.
@@ -237,6 +241,8 @@ enum { PJRT_MAX_RANK = 64 };
 typedef struct pjrt_value_t {
   int type;
   bool donated;  // arguments: what it had may be gone afterwards
+  int64_t
+      storage;  // of a donated one: the number of the function's argument for a result that may be where it is, or -1
   uint32_t rank;
   int64_t* dims;
 } pjrt_value_t;
@@ -251,6 +257,7 @@ typedef struct pjrt_signature_t {
   char* function;  // of its entry: "module.main"
   uint32_t argument_count, result_count;
   pjrt_value_t *arguments, *results;
+  uint32_t storage_count;
   bool is_small;  // no op of it is worth a second thread
   bool calls_host;
   pjrt_cost_t cost;
@@ -283,7 +290,7 @@ typedef struct pjrt_program_t {
   char* code;  // the module
   size_t code_size;
   char fingerprint[33];
-  size_t inputs, outputs;  // of the function: the signature's without tokens
+  size_t inputs, outputs;  // of the function: the signature's without tokens; memory for results is behind the inputs
   // What is asked for as arrays.
   int* types;
   size_t *ranks, *kind_sizes;

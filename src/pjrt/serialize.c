@@ -36,6 +36,7 @@ static void put_values(bytes_t* b, const pjrt_value_t* values, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     put_number(b, (uint64_t)values[i].type);
     put_number(b, values[i].donated);
+    put_number(b, (uint64_t)(values[i].storage + 1));
     put_number(b, values[i].rank);
     put(b, values[i].dims, values[i].rank * sizeof(*values[i].dims));
   }
@@ -95,13 +96,14 @@ static bool get_text(reader_t* r, char** text, size_t* size) {
 }
 
 static bool get_value(reader_t* r, pjrt_value_t* value) {
-  uint64_t type = 0, donated = 0, rank = 0;
+  uint64_t type = 0, donated = 0, storage = 0, rank = 0;
   size_t count = 0;
-  if (!get_number(r, INT32_MAX, &type) || !get_number(r, 1, &donated) || !get_number(r, PJRT_MAX_RANK, &rank) ||
-      !(pjrt_type_find((int)type) || type == PJRT_TYPE_TOKEN)) {
+  if (!get_number(r, INT32_MAX, &type) || !get_number(r, 1, &donated) || !get_number(r, UINT32_MAX, &storage) ||
+      !get_number(r, PJRT_MAX_RANK, &rank) || !(pjrt_type_find((int)type) || type == PJRT_TYPE_TOKEN)) {
     return false;
   }
-  *value = (pjrt_value_t){.type = (int)type, .donated = donated, .rank = (uint32_t)rank};
+  *value =
+      (pjrt_value_t){.type = (int)type, .donated = donated, .storage = (int64_t)storage - 1, .rank = (uint32_t)rank};
   value->dims = calloc((size_t)rank + 1, sizeof(*value->dims));
   return value->dims && get(r, value->dims, (size_t)rank * sizeof(*value->dims)) &&
          pjrt_shape_count(value->dims, (size_t)rank, &count);
@@ -119,6 +121,15 @@ static bool get_values(reader_t* r, pjrt_value_t** values, uint32_t* count) {
   return true;
 }
 
+// Memory for results is numbered in the order of the arguments.
+static bool count_storage(pjrt_signature_t* s) {
+  for (uint32_t i = 0; i < s->argument_count; ++i) {
+    if (s->arguments[i].storage < 0) continue;
+    if (s->arguments[i].storage != s->storage_count++) return false;
+  }
+  return true;
+}
+
 static bool read_program(const char* bytes, size_t size, pjrt_program_t* program) {
   reader_t r = {bytes, bytes + size};
   char head[sizeof(magic)];
@@ -131,7 +142,7 @@ static bool read_program(const char* bytes, size_t size, pjrt_program_t* program
             get_text(&r, &program->options, &program->options_size) &&
             get_text(&r, &program->code, &program->code_size) && r.at == r.end;
   s->is_small = is_small;
-  return ok;
+  return ok && count_storage(s);
 }
 
 PJRT_Error* api_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args* args) {

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "compiler/donate.h"
 #include "dialects/register.h"
 #include "ir/ir.h"
 #include "pjrt/pjrt.h"
@@ -88,6 +89,7 @@ static bool read_function(reading_t* r, ir_context_t* ctx, const ir_op_t* func) 
     return fail(r, pjrt_error(PJRT_INVALID_ARGUMENT, "the program's function main has no type"));
   }
   pjrt_signature_t* out = r->out;
+  donation_t* donations = memory_array(type->input_count + 1, sizeof(*donations));
   out->arguments = calloc(type->input_count + 1, sizeof(*out->arguments));
   out->results = calloc(type->result_count + 1, sizeof(*out->results));
   if (!out->arguments || !out->results) return fail(r, pjrt_no_memory());
@@ -96,7 +98,10 @@ static bool read_function(reading_t* r, ir_context_t* ctx, const ir_op_t* func) 
   for (uint32_t i = 0; i < type->input_count; ++i) {
     if (!read_value(r, ctx, type->inputs[i], &out->arguments[i])) return false;
     out->arguments[i].donated = is_donated(func, i);
+    out->arguments[i].storage = -1;
   }
+  out->storage_count = donate_find(func, donations);
+  for (uint32_t i = 0; i < out->storage_count; ++i) out->arguments[donations[i].argument].storage = i;
   for (uint32_t i = 0; i < type->result_count; ++i) {
     if (!read_value(r, ctx, type->results[i], &out->results[i])) return false;
   }

@@ -294,7 +294,11 @@ PJRT_Error* api_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBu
   iree_hal_buffer_release_callback_t release = {release_owner, owner};
   iree_hal_buffer_t* buffer = device->client->is_host ? import(&array, args->device_buffer_ptr, release)
                                                       : import_device(&array, args->device_buffer_ptr, release);
-  if (buffer) return finish(&array, buffer, &args->buffer);
+  if (buffer) {
+    error = finish(&array, buffer, &args->buffer);
+    if (!error) args->buffer->borrowed = true;
+    return error;
+  }
   if (!device->client->is_host) {
     free(owner);
     return pjrt_error(PJRT_UNIMPLEMENTED, "the device cannot use this memory in place; copy it through the host");
@@ -441,13 +445,15 @@ PJRT_Error* api_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
 // Between devices
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Contents never change, so that a copy on the same device is the same memory.
+// Contents do not change while somebody else has the view, so that a copy on the same device is the same memory.
 static PJRT_Error* copy_here(PJRT_Buffer* buffer, PJRT_Buffer** out_buffer) {
   iree_hal_buffer_view_t* view = NULL;
   pjrt_point_t ready = {0};
   PJRT_Error* error = pjrt_buffer_acquire(buffer, &view, &ready);
   if (error) return error;
-  return pjrt_buffer_create(buffer->device, buffer->type_number, buffer->rank, buffer->dims, view, ready, out_buffer);
+  error = pjrt_buffer_create(buffer->device, buffer->type_number, buffer->rank, buffer->dims, view, ready, out_buffer);
+  if (!error) (*out_buffer)->borrowed = buffer->borrowed;
+  return error;
 }
 
 static PJRT_Error* copy_across(PJRT_Buffer* buffer, PJRT_Device* device, PJRT_Buffer** out_buffer) {

@@ -3,7 +3,8 @@
 //
 //   embedding_threads_test [PROGRAMS [BACKEND]]     200 for vmvx, tests/soak.sh has more and machine code
 //
-// LLVM loses what it had when memory runs out in mid-call (target/llvm/guard.h), so leaks are looked for with vmvx only.
+// LLVM loses what it had when memory runs out in mid-call (target/llvm/guard.h), so leaks are looked for with vmvx
+// only.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -46,7 +47,7 @@ static const char* const good[] = {
     "  return %r#1 : tensor<4xf32>\n}\n",
 };
 static const char* const broken[] = {
-    "func.func @f() -> i32 {\n  return %x : i32\n}\n",                          // no such value
+    "func.func @f() -> i32 {\n  return %x : i32\n}\n",                           // no such value
     "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.add",  // no end
     "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"                       // read, but not lowered
     "  %0 = \"no.such_op\"(%a) : (tensor<4xf32>) -> tensor<4xf32>\n"

@@ -159,6 +159,11 @@ def executables():
     assert again.cost_analysis() == compiled.cost_analysis() and again.as_text() == compiled.as_text()
 
 
+def made(*shape):
+    """An array that a program made, in memory that nobody else knows."""
+    return jnp.linspace(1.0, np.prod(shape, dtype=int), np.prod(shape, dtype=int)).round().reshape(shape)
+
+
 def donation():
     x = jnp.arange(1000.0)
     y = jax.jit(lambda x: x.at[3].set(7), donate_argnums=0)(x)
@@ -166,9 +171,80 @@ def donation():
     raises(RuntimeError, "deleted", lambda: x + 1)
 
 
+def place(array):
+    return array.unsafe_buffer_pointer()
+
+
+def donation_in_place():
+    """Results take no new memory where elements are read before they are written, of whatever length."""
+    for shape in (7,), (1003,), (13, 37), (100000,):
+        x, g = made(*shape), made(*shape)
+        wanted, before = np.asarray(x) * 0.5 - np.asarray(g), place(x)
+        y = jax.jit(lambda x, g: x * 0.5 - g, donate_argnums=0)(x, g)
+        assert place(y) == before
+        np.testing.assert_allclose(y, wanted, rtol=1e-6)
+    w, x, d = made(17, 29), made(8, 17), made(8, 29)
+    wanted, before = np.asarray(w) - np.asarray(x).T @ np.asarray(d), place(w)
+    y = jax.jit(lambda w, x, d: w - x.T @ d, donate_argnums=0)(w, x, d)
+    assert "local" not in HERE.client.platform_version or place(y) == before
+    np.testing.assert_allclose(y, wanted, rtol=1e-6)
+    state = [made(50, 33), made(50, 33) * 2, made(50, 33) * 3]
+    adam = lambda p, m, v, g: (p - (m + g) / jnp.sqrt(v + g * g), m + g, v + g * g)
+    wanted, before = [np.asarray(r) for r in jax.jit(adam)(*state, made(50, 33))], [place(s) for s in state]
+    after = jax.jit(adam, donate_argnums=(0, 1, 2))(*state, made(50, 33))
+    assert [place(r) for r in after] == before
+    for result, value in zip(after, wanted):
+        np.testing.assert_allclose(result, value, rtol=1e-6)
+
+
+UPDATES = {
+    "row": lambda x, i: lax.dynamic_update_slice(x, jnp.full((1, 8), 5.0), (i, 0)),
+    "rows": lambda x, i: x.at[jnp.array([3, 1, 3]) + i].add(2.0),
+    "both": lambda x, i: lax.dynamic_update_slice(x.at[i].set(7), jnp.full((2, 2), 5.0), (i + 1, i)),
+}
+
+
+def updates_in_place():
+    """What an update leaves alone is neither copied nor read, unless somebody else has the array."""
+    for name, update in UPDATES.items():
+        x, i = made(64, 8), jnp.int32(2)
+        wanted, before = np.asarray(jax.jit(update)(x, i)), place(x)
+        step = jax.jit(update, donate_argnums=0)
+        y = step(x, i)
+        assert place(y) == before and np.array_equal(y, wanted), name
+        z = jax.jit(lambda x: (x, x + 0.0))(made(64, 8))[1]
+        kept = jax.dlpack.from_dlpack(z) if dlpack._capsule else None
+        assert np.array_equal(step(z, i), wanted) and (kept is None or np.array_equal(kept, made(64, 8))), name
+
+
+def donation_elsewhere():
+    """What is still read, or is somebody else's, stays as it is."""
+    step = jax.jit(lambda x, y: x + 2 * y, donate_argnums=0)
+    x = made(64)
+    assert np.array_equal(step(x, x), 3 * np.arange(1.0, 65)) and x.is_deleted()
+    space = np.zeros(200, np.float32)
+    own = space[-place_of_host(space) // 4 % 16:][:64]  # aligned, so that it is used where it is
+    assert np.array_equal(step(jax.device_put(own, HERE), made(64)), 2 * np.arange(1.0, 65)) and not own.any()
+    x = made(4, 4)
+    both = jax.jit(lambda x: (x + x.T, x.sum()), donate_argnums=0)(x)
+    assert both[1] == 136 and np.array_equal(both[0], both[0].T)
+    x, y = made(9), made(9) * 2
+    a, b = jax.jit(lambda x, y: (y + 0.0, x + 0.0), donate_argnums=(0, 1))(x, y)
+    assert np.array_equal(a, 2 * np.asarray(b))
+    x = made(100)
+    for _ in range(100):  # each call while those before may still be at work
+        x = step(x, x * 0 + 1)
+    assert np.array_equal(x, np.arange(1.0, 101) + 200)
+
+
+def place_of_host(array):
+    return array.ctypes.data
+
+
 def main():
     cases = [pure_callbacks, callbacks_use_the_device, callbacks_in_loops, callbacks_fail, callbacks_end,
-             foreign_functions, tokens, compile_options, executables, donation]
+             foreign_functions, tokens, compile_options, executables, donation, donation_in_place,
+             updates_in_place, donation_elsewhere]
     cases += [capsules] if dlpack._capsule else []
     failed = 0
     for case in cases:

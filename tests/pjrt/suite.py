@@ -48,10 +48,10 @@ def run_file(path, every, seed, named):
              if is_chosen(test.id(), every, seed)]
     result = unittest.TestResult()
     for test in tests:
-        before = len(result.failures) + len(result.errors)
+        before = len(result.failures), len(result.errors)
         test.run(result)
-        if len(result.failures) + len(result.errors) > before:
-            text = (result.failures + result.errors)[-1][1].strip().splitlines()[-1]
+        for _, trace in result.failures[before[0]:] + result.errors[before[1]:]:
+            text = trace.strip().splitlines()[-1]
             print(f"FAILED {test.id()}: {text[:300]}", flush=True)
     failed, skipped = len(result.failures) + len(result.errors), len(result.skipped)
     print(f"counts {result.testsRun - failed - skipped} {failed} {skipped}", flush=True)
