@@ -7,9 +7,11 @@
 
 #include "base/memory.h"
 #include "compiler/offload_bundle.h"
+#include "dialects/builtin.h"
 #include "dialects/graph.h"
 #include "dialects/hal.h"
 #include "dialects/stream.h"
+#include "import/lower.h"
 
 enum { MAX_EXPORTS = 256 };
 
@@ -130,20 +132,31 @@ static const char* find_file(externs_t* e, const ir_op_t* executable, const char
   return NULL;
 }
 
-// The path of the one object that there must be; NULL after a diagnostic.
-static const char* object_path(externs_t* e, const ir_op_t* executable, const variant_t* v) {
-  hal_text_t list, item, dict, value;
-  if (!hal_text_enter(v->objects, "[", ']', &list) || !hal_text_next(&list, &item) || list.at != list.end) {
-    ir_op_error(e->ctx, executable, "needs one object for %s: [#hal.executable.object<{path = \"...\"}>]",
-                v->target.format);
-    return NULL;
+// The files of a variant's objects. False after a diagnostic.
+static bool object_paths(externs_t* e, const ir_op_t* executable, const variant_t* v, const char*** out,
+                         uint32_t* count) {
+  hal_text_t list, item, dict, value, rest;
+  *count = 0;
+  bool reads = v->objects.at != v->objects.end && hal_text_enter(v->objects, "[", ']', &list);
+  if (!reads && v->objects.at != v->objects.end) {
+    return ir_op_error(e->ctx, executable, "needs objects for %s: [#hal.executable.object<{path = \"...\"}>]",
+                       v->target.format);
   }
-  const char* path = NULL;
-  if (hal_text_enter(item, "#hal.executable.object<", '>', &dict) && hal_text_entry(dict, "path", &value)) {
-    path = hal_text_string(e->ctx, value);
+  uint32_t most = 0;
+  for (rest = reads ? list : (hal_text_t){0}; reads && hal_text_next(&rest, &item);) ++most;
+  *out = ARENA_ARRAY(ir_context_arena(e->ctx), const char*, most + 1);
+  while (reads && hal_text_next(&list, &item)) {
+    const char* path = NULL;
+    if (hal_text_enter(item, "#hal.executable.object<", '>', &dict) && hal_text_entry(dict, "path", &value)) {
+      path = hal_text_string(e->ctx, value);
+    }
+    if (!path) {
+      return ir_op_error(e->ctx, executable, "needs objects with a path: #hal.executable.object<{path = \"...\"}>");
+    }
+    if (!(path = find_file(e, executable, path))) return false;
+    (*out)[(*count)++] = path;
   }
-  if (!path) ir_op_error(e->ctx, executable, "needs objects with a path: #hal.executable.object<{path = \"...\"}>");
-  return path ? find_file(e, executable, path) : NULL;
+  return true;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -178,13 +191,7 @@ static bool read_workgroup(externs_t* e, const ir_op_t* export, uint32_t* out) {
 }
 
 static bool read_entry(externs_t* e, const ir_op_t* export, target_entry_t* out) {
-  hal_layout_t layout;
-  if (!hal_read_layout(ir_op_attr(export, "layout"), &layout)) {
-    return ir_op_error(e->ctx, export, "needs a layout for %s", e->target->format);
-  }
   out->name = memory_strdup(ir_op_string(export, "sym_name", ""));
-  out->constant_count = (uint32_t)layout.constants;
-  out->binding_count = (uint32_t)layout.bindings;
   const ir_attr_t *subgroup = ir_op_attr(export, "subgroup_size"),
                   *local = ir_op_attr(export, "workgroup_local_memory");
   if (subgroup && subgroup->kind == IR_ATTR_INTEGER) out->subgroup_size = (uint32_t)subgroup->integer;
@@ -209,25 +216,22 @@ static const char* reason_against(externs_t* e, const target_executable_t* code,
   return substitute_reason_against(e->target, code->data, code->size, name);
 }
 
-static bool read_entries(externs_t* e, const variant_t* v, const char* path, target_executable_t* out) {
+// The exports by their numbers, one for each up to the last.
+static bool list_exports(externs_t* e, const variant_t* v, const ir_op_t** out, uint32_t* count) {
   uint32_t place = 0;
-  out->entries = memory_alloc(sizeof(*out->entries) * MAX_EXPORTS);
-  memset(out->entries, 0, sizeof(*out->entries) * MAX_EXPORTS);
   for (const ir_op_t* op = v->holder->regions[0].first ? v->holder->regions[0].first->first : NULL; op; op = op->next) {
     if (!is_export(op)) continue;
     uint32_t ordinal = ordinal_of(op, place++);
-    if (ordinal >= MAX_EXPORTS || out->entries[ordinal].name) {
+    if (ordinal >= MAX_EXPORTS || out[ordinal]) {
       return ir_op_error(e->ctx, op, "has the number of another export, or one above %d", MAX_EXPORTS - 1);
     }
-    if (ordinal >= out->entry_count) out->entry_count = ordinal + 1;
-    if (!read_entry(e, op, &out->entries[ordinal])) return false;
-    const char* reason = reason_against(e, out, out->entries[ordinal].name);
-    if (reason) return ir_op_error(e->ctx, op, "'%s', which is to have its code, %s", path, reason);
+    out[ordinal] = op;
+    if (ordinal >= *count) *count = ordinal + 1;
   }
-  for (uint32_t i = 0; i < out->entry_count; ++i) {
-    if (!out->entries[i].name) return ir_op_error(e->ctx, v->holder, "has no export with the number %u", i);
+  for (uint32_t i = 0; i < *count; ++i) {
+    if (!out[i]) return ir_op_error(e->ctx, v->holder, "has no export with the number %u", i);
   }
-  return true;
+  return *count || ir_op_error(e->ctx, v->holder, "has no export");
 }
 
 // Of a bundle the target's code object.
@@ -241,18 +245,68 @@ static bool unbundle(externs_t* e, const ir_op_t* executable, const char* path, 
   return true;
 }
 
-static bool read_code(externs_t* e, const ir_op_t* executable, const variant_t* v, target_executable_t* out) {
+// GPUs: the code is in the one file.
+static bool read_gpu(externs_t* e, const ir_op_t* executable, const variant_t* v, const ir_op_t* const* exports,
+                     target_executable_t* out) {
+  const char** paths = NULL;
+  uint32_t count = 0;
+  if (!object_paths(e, executable, v, &paths, &count)) return false;
+  if (count != 1)
+    return ir_op_error(e->ctx, executable, "has %u objects for %s; one has all code", count, e->target->cpu);
   char* data = NULL;
+  if (!substitute_read_file(e->ctx, paths[0], &data, &out->size)) return false;
+  out->data = data;
+  if (!unbundle(e, executable, paths[0], out)) return false;
+  for (uint32_t i = 0; i < out->entry_count; ++i) {
+    if (!read_entry(e, exports[i], &out->entries[i])) return false;
+    const char* reason = reason_against(e, out, out->entries[i].name);
+    if (reason) return ir_op_error(e->ctx, exports[i], "'%s', which is to have its code, %s", paths[0], reason);
+  }
+  return true;
+}
+
+// CPUs: functions beside the exports call those of the objects, with which they are linked.
+static bool compile_shims(externs_t* e, const ir_op_t* executable, const variant_t* v, const ir_op_t* const* exports,
+                          uint32_t count, target_executable_t* out) {
+  ir_op_t* module = v->holder->regions[0].first->first;
+  while (module && !ir_is(module, BUILTIN_MODULE)) module = module->next;
+  if (!module) return ir_op_error(e->ctx, executable, "needs a builtin.module with the functions of its exports");
+  ir_op_t *into = ir_module_create(e->ctx, executable->loc), *kernels[MAX_EXPORTS];
+  for (uint32_t i = 0; i < count; ++i) {
+    hal_layout_t layout = {0};
+    const ir_op_t* export = exports[i];
+    const char* name = ir_op_string(export, "sym_name", "");
+    if (ir_is(export, HAL_EXECUTABLE_EXPORT)) hal_read_layout(ir_op_attr(export, "layout"), &layout);
+    lower_shim_t shim = {module, ir_op_string(export, "function_ref", name), name, (uint32_t)layout.bindings,
+                         (uint32_t)layout.constants};
+    if (!(kernels[i] = lower_shim(e->ctx, &shim, ir_module_body(into)))) return false;
+  }
+  target_compile_options_t options = {
+      .context = e->ctx, .name = ir_op_string(executable, "sym_name", ""), .threads = 1};
+  const char** paths = NULL;
+  if (!object_paths(e, executable, v, &paths, &options.object_count)) return false;
+  options.objects = paths;
+  text_t error = {0};
+  bool ok = target_compile(e->target, kernels, count, &options, out, &error);
+  if (!ok) ir_op_error(e->ctx, executable, "%s", error.data ? error.data : "code generation failed");
+  text_finish(&error);
+  return ok;
+}
+
+static bool read_code(externs_t* e, const ir_op_t* executable, const variant_t* v, target_executable_t* out) {
+  const ir_op_t* exports[MAX_EXPORTS] = {NULL};
+  uint32_t count = 0;
   target_backend_t backend = e->target->backend;
+  if (!list_exports(e, v, exports, &count)) return false;
+  if (backend == TARGET_LLVM_CPU) return compile_shims(e, executable, v, exports, count, out);
   if (backend != TARGET_CUDA && backend != TARGET_ROCM) {
-    return ir_op_error(e->ctx, executable,
-                       "brings objects for %s; PTX for cuda and code objects for rocm can be brought",
+    return ir_op_error(e->ctx, executable, "brings objects for %s; cuda, rocm and llvm-cpu take them",
                        e->target->format);
   }
-  const char* path = object_path(e, executable, v);
-  if (!path || !substitute_read_file(e->ctx, path, &data, &out->size)) return false;
-  out->data = data;
-  return unbundle(e, executable, path, out) && read_entries(e, v, path, out);
+  out->entries = memory_alloc(sizeof(*out->entries) * count);
+  memset(out->entries, 0, sizeof(*out->entries) * count);
+  out->entry_count = count;
+  return read_gpu(e, executable, v, exports, out);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -264,6 +318,27 @@ static substitute_object_t* find_known(externs_t* e, const char* name) {
     if (strcmp(e->out->items[i].name, name) == 0) return &e->out->items[i];
   }
   return NULL;
+}
+
+// What the dispatch passes is what its code takes.
+static bool match(externs_t* e, const ir_op_t* dispatch, const ir_op_t* code, target_entry_t* entry) {
+  uint32_t bindings = 0, words = 0, arguments = (uint32_t)graph_get_arguments(code);
+  int64_t tied[GRAPH_MAX_TIED];
+  ir_attr_ints(graph_get_tied(code), tied, GRAPH_MAX_TIED);
+  for (uint32_t i = 0; i < arguments; ++i) {
+    const ir_type_t* type = ir_operand(code, i)->type;
+    bool wide = type->kind == IR_TYPE_INDEX || type->width > 32;
+    bindings += ir_type_is_tensor(type);
+    words += ir_type_is_tensor(type) ? 0 : 1 + wide;
+  }
+  for (uint32_t i = 0; i < code->result_count; ++i) bindings += tied[i] < 0;
+  if (e->target->backend != TARGET_LLVM_CPU) {
+    entry->binding_count = bindings;
+    entry->constant_count = words;
+  }
+  bool same = entry->binding_count == bindings && entry->constant_count == words;
+  return same || ir_op_error(e->ctx, dispatch, "passes %u bindings and %u words to @%s, which takes %u and %u",
+                             bindings, words, entry->name, entry->binding_count, entry->constant_count);
 }
 
 static bool resolve(externs_t* e, ir_op_t* dispatch, const ir_op_t* code) {
@@ -285,6 +360,7 @@ static bool resolve(externs_t* e, ir_op_t* dispatch, const ir_op_t* code) {
   }
   for (uint32_t i = 0; i < object->executable.entry_count; ++i) {
     if (strcmp(object->executable.entries[i].name, export) != 0) continue;
+    if (!match(e, dispatch, code, &object->executable.entries[i])) return false;
     ir_op_set_attr(e->ctx, dispatch, "object", ir_attr_i64(e->ctx, object - e->out->items));
     ir_op_set_attr(e->ctx, dispatch, "entry", ir_attr_i64(e->ctx, i));
     return true;

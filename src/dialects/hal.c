@@ -86,6 +86,51 @@ static ir_op_t* hal_extern_parse(ir_parser_t* p, const ir_op_info_t* info, const
   return ir_parse_attr_dict(p, &op) ? ir_draft_finish(p, &op) : NULL;
 }
 
+//   layout(#layout) ordinal(n) [alignment(n)] [values([...])] : type
+static ir_op_t* hal_constant_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  bool found = false;
+  ir_draft_init(p, &op, info, loc);
+  bool ok = parse_layout(p, &op) && parse_part(p, &op, "ordinal", "ordinal", &found) &&
+            parse_part(p, &op, "alignment", "alignment", &found) && parse_part(p, &op, "values", "values", &found) &&
+            ir_parse_attr_dict(p, &op) && ir_parse_expect(p, ":");
+  const ir_type_t* type = ok ? ir_parse_type(p) : NULL;
+  if (!type) return NULL;
+  ir_draft_result(p, &op, type);
+  return ir_draft_finish(p, &op);
+}
+
+// flags(ReadOnly|Indirect), which say nothing that is needed here.
+static bool parse_flags(ir_parser_t* p) {
+  if (!ir_parse_try(p, "flags")) return true;
+  if (!ir_parse_expect(p, "(")) return false;
+  do {
+    if (ir_parse_next(p) == '"' ? !ir_parse_attr(p, NULL) : !ir_parse_keyword(p, "a flag")) return false;
+  } while (ir_parse_try(p, "|"));
+  return ir_parse_expect(p, ")");
+}
+
+//   layout(#layout) binding(n) [alignment(n)] [offset(%offset)] [flags(...)] : type{sizes}
+static ir_op_t* hal_subspan_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  bool found = false;
+  ir_ref_list_t refs = {0};
+  ir_draft_init(p, &op, info, loc);
+  if (!parse_layout(p, &op) || !parse_part(p, &op, "binding", "binding", &found)) return NULL;
+  if (!parse_part(p, &op, "alignment", "alignment", &found)) return NULL;
+  if (ir_parse_try(p, "offset")) {
+    if (!ir_parse_expect(p, "(") || !ir_parse_refs(p, &refs) || !ir_parse_expect(p, ")")) return NULL;
+    ir_draft_attr(p, &op, "has_offset", ir_attr_unit(ir_parse_context(p)));
+  }
+  if (!parse_flags(p) || !ir_parse_attr_dict(p, &op) || !ir_parse_expect(p, ":")) {
+    return NULL;
+  }
+  const ir_type_t* type = dispatch_parse_tied(p, &refs);
+  if (!type || !dispatch_add_indices(p, &op, &refs)) return NULL;
+  ir_draft_result(p, &op, type);
+  return ir_draft_finish(p, &op);
+}
+
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"hal." #name, HAL_##ENUM, __VA_ARGS__},
 #include "dialects/hal.def"

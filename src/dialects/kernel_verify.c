@@ -384,6 +384,19 @@ static bool verify_view(ir_context_t* ctx, ir_op_t* op) {
   return fits || type_error(ctx, op, "result must fit in the operand", to);
 }
 
+static bool verify_call(ir_context_t* ctx, ir_op_t* op) {
+  const ir_attr_t* callee = ir_op_attr(op, "callee");
+  if (!callee || callee->kind != IR_ATTR_SYMBOL || callee->count) return ir_op_error(ctx, op, "needs callee = @name");
+  if (op->result_count > 1 || (op->result_count && !is_number_type(result_type(op)))) {
+    return ir_op_error(ctx, op, "gives a number or nothing");
+  }
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const ir_type_t* type = operand_type(op, i);
+    if (!is_number_type(type) && !is_memory_type(type)) return type_error(ctx, op, "passes numbers and memory", type);
+  }
+  return true;
+}
+
 static bool verify_prefetch(ir_context_t* ctx, ir_op_t* op) {
   int64_t locality = ir_op_int(op, "locality", 3);
   if (locality < 0 || locality > 3) return ir_op_error(ctx, op, "locality is 0 to 3");
@@ -592,6 +605,7 @@ static const ir_verify_fn_t verifiers[] = {
     [KERNEL_ATOMIC - KERNEL_FUNC] = verify_atomic,
     [KERNEL_ALLOC - KERNEL_FUNC] = verify_alloc,
     [KERNEL_VIEW - KERNEL_FUNC] = verify_view,
+    [KERNEL_CALL - KERNEL_FUNC] = verify_call,
     [KERNEL_PREFETCH - KERNEL_FUNC] = verify_prefetch,
     [KERNEL_FOR - KERNEL_FUNC] = verify_for,
     [KERNEL_IF - KERNEL_FUNC] = verify_if,

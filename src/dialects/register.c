@@ -7,6 +7,7 @@
 #include "dialects/cf.h"
 #include "dialects/check.h"
 #include "dialects/chlo.h"
+#include "dialects/codegen.h"
 #include "dialects/complex.h"
 #include "dialects/encoding.h"
 #include "dialects/flow.h"
@@ -35,7 +36,7 @@ void dialects_register_all(ir_context_t* ctx) {
       &chlo_dialect,    &tosa_dialect,       &torch_dialect,    &ml_program_dialect, &util_dialect,
       &hal_dialect,     &flow_dialect,       &encoding_dialect, &graph_dialect,      &kernel_dialect,
       &check_dialect,   &linalg_ext_dialect, &stream_dialect,   &tensor_ext_dialect, &affine_dialect,
-      &shape_dialect,
+      &shape_dialect,   &codegen_dialect,
   };
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) ir_context_register(ctx, all[i]);
 }

@@ -9,6 +9,18 @@
 // when ops remain that no frontend knows.
 bool lower_module(ir_context_t* ctx, ir_op_t* module, const char* input_type);
 
+// A function of an executable that the program brings, over memory: it computes arguments for functions of the objects
+// beside it, which it calls.
+typedef struct lower_shim_t {
+  ir_op_t* module;       // builtin.module that holds it, and declares what it calls
+  const char* function;  // in which
+  const char* name;      // the kernel's
+  uint32_t bindings;     // of a function without arguments: as its layout says
+  uint32_t constants;    // of 32 bits each
+} lower_shim_t;
+// As a kernel.func at the end of `into`. NULL after diagnostics.
+ir_op_t* lower_shim(ir_context_t* ctx, const lower_shim_t* shim, ir_block_t* into);
+
 // Whether the op is an executable that a program brings. What has no function that dispatches bring in stays in the
 // module when it is lowered: dispatches run its code.
 bool lower_is_executable(const ir_op_t* op);

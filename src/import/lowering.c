@@ -84,7 +84,7 @@ static const lower_row_t* find_row(const ir_op_t* op) {
       &lower_cf_table,        &lower_func_table,       &lower_builtin_table,    &lower_util_table,
       &lower_check_table,     &lower_linalg_ext_table, &lower_ml_program_table, &lower_flow_table,
       &lower_complex_table,   &lower_encoding_table,   &lower_stream_table,     &lower_tensor_ext_table,
-      &lower_affine_table,    &lower_shape_table,      &lower_hal_table,
+      &lower_affine_table,    &lower_shape_table,      &lower_hal_table,        &lower_codegen_table,
   };
   if (op->info->code == IR_CODE_UNREGISTERED) return NULL;
   uint32_t row = op->info->code % 1024;
@@ -120,7 +120,8 @@ static bool check_operands(lower_op_t* n) {
     if (ir_type_is_shaped(type) && type->rank > GRAPH_MAX_RANK) {
       return lower_unsupported(n, "the result has a rank above %d", GRAPH_MAX_RANK);
     }
-    if (type->kind == IR_TYPE_UNRANKED_TENSOR || type->kind == IR_TYPE_VECTOR || type->kind == IR_TYPE_MEMREF) {
+    bool memory = type->kind == IR_TYPE_MEMREF && !(n->l->kernel && (n->row->flags & LOWER_STANDS_FOR));
+    if (type->kind == IR_TYPE_UNRANKED_TENSOR || type->kind == IR_TYPE_VECTOR || memory) {
       return lower_unsupported(n, "a result of type %s has no form here; tensors of known rank have",
                                ir_type_str(n->ctx, type));
     }

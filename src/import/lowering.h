@@ -51,6 +51,7 @@ struct lowering_t {
   uint32_t depth;  // of regions
   uint32_t whole;  // > 0: the body of scalar ops at work runs on whole tensors; declared shapes mean nothing
   const struct lower_loops_t* loops;  // of that body, when it is a loop nest's
+  ir_op_t* kernel;                    // of a function over memory (lower_shim), or NULL
   bool refine_results;                // a function may return shapes that are more static than declared
 };
 
@@ -68,6 +69,12 @@ struct lower_op_t {
 //===----------------------------------------------------------------------------------------------------------------===
 // Driver (lowering.c)
 //===----------------------------------------------------------------------------------------------------------------===
+
+// In functions over memory (linalg/shim.c): a call of an object's function, a view of a binding's memory from operand
+// `offset` (bytes) on, which a sized type's operands follow, and a number of a workgroup.
+bool shim_lower_call(lower_op_t* n, const ir_op_t* func);
+bool shim_lower_view(lower_op_t* n, ir_value_t* binding, uint32_t first, bool has_offset);
+bool shim_lower_id(lower_op_t* n, uint32_t kernel_code);
 
 // Replaces every function of the module that has ops of input dialects. False after diagnostics.
 bool lowering_run(ir_context_t* ctx, ir_op_t* module);
@@ -229,6 +236,6 @@ extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_tab
 extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
 extern const lower_table_t lower_complex_table, lower_check_table, lower_builtin_table, lower_cf_table,
     lower_flow_table, lower_encoding_table, lower_linalg_ext_table, lower_stream_table, lower_tensor_ext_table,
-    lower_affine_table, lower_shape_table, lower_hal_table;
+    lower_affine_table, lower_shape_table, lower_hal_table, lower_codegen_table;
 
 #endif  // IREE_C_IMPORT_LOWERING_H_

@@ -128,6 +128,8 @@ typedef struct target_compile_options_t {
   const char* name;            // executable's name: "main_dispatch_0", or "<module>_linked" for several dispatches
   uint32_t threads;            // that generate code; 0 or 1: the caller's only. The result does not depend on it.
   bool debug_symbols;          // line tables and source locations
+  const char* const* objects;  // llvm-cpu: files that are linked in, which kernel.call calls
+  uint32_t object_count;
   const char* static_library;  // llvm-cpu: path.o; also writes path.h. The executable's data is then its name.
   target_amd_t amd;
   target_ptxas_t ptxas;

@@ -9,6 +9,7 @@
 #include "dialects/builtin.h"
 #include "dialects/flow.h"
 #include "dialects/hal.h"
+#include "dialects/kernel.h"
 #include "dialects/stream.h"
 #include "dialects/tensor_ext.h"
 #include "import/linalg/ops.h"
@@ -26,6 +27,7 @@ static ir_value_t* memory_of(ir_value_t* value) {
 }
 
 bool dispatch_lower_view(lower_op_t* n) {
+  if (n->l->kernel) return shim_lower_view(n, n->in[0], 1, n->op->operand_count > 1);
   int64_t offset = 0;
   bool offsets = ir_is(n->op, STREAM_BINDING_SUBSPAN) && n->op->operand_count > 1;
   if (offsets && (!lower_constant_index(n->in[1], &offset) || offset)) {
@@ -232,13 +234,21 @@ bool dispatch_lower_dispatch(lower_op_t* n) {
   return lower_body(n, func->regions[0].first);
 }
 
+static bool dispatch_lower_id(lower_op_t* n) {
+  return n->l->kernel ? shim_lower_id(n, KERNEL_WORKGROUP_ID) : lower_refused(n);
+}
+
+static bool dispatch_lower_count(lower_op_t* n) {
+  return n->l->kernel ? shim_lower_id(n, KERNEL_WORKGROUP_COUNT) : lower_refused(n);
+}
+
 #define ROW(ENUM, ...) [STREAM_##ENUM - IR_CODE(IR_DIALECT_STREAM, 0)] = {__VA_ARGS__}
 #define VIEW(ENUM) ROW(ENUM, .fn = dispatch_lower_view, .flags = LOWER_STANDS_FOR)
 #define REFUSED(ENUM) ROW(ENUM, .fn = lower_refused, .text = DISPATCH_NO_PLACE)
 static const lower_row_t stream_rows[] = {
     VIEW(BINDING_SUBSPAN),
-    REFUSED(DISPATCH_ID),
-    REFUSED(DISPATCH_COUNT),
+    ROW(DISPATCH_ID, .fn = dispatch_lower_id, .text = DISPATCH_NO_PLACE),
+    ROW(DISPATCH_COUNT, .fn = dispatch_lower_count, .text = DISPATCH_NO_PLACE),
     REFUSED(DISPATCH_SIZE),
 };
 const lower_table_t lower_stream_table = {IR_DIALECT_STREAM, stream_rows, sizeof(stream_rows) / sizeof(stream_rows[0])};

@@ -5,6 +5,7 @@
 
 #include "dialects/flow.h"
 #include "dialects/hal.h"
+#include "dialects/kernel.h"
 #include "dialects/stream.h"
 #include "import/linalg/ops.h"
 
@@ -175,5 +176,57 @@ static bool extern_lower_inline(lower_op_t* n) {
   return build(n, &d, counts, ir_attr_symbol_nested(n->ctx, ir_op_string(executable, "sym_name", ""), &export, 1));
 }
 
-static const lower_row_t rows[] = {[HAL_DISPATCH_EXTERN - IR_CODE(IR_DIALECT_HAL, 0)] = {.fn = extern_lower_inline}};
+//===----------------------------------------------------------------------------------------------------------------===
+// In functions of executables
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool outside(lower_op_t* n) { return lower_error(n, "has a meaning in the functions of a hal.executable only"); }
+
+static bool lower_interface_id(lower_op_t* n) {
+  return n->l->kernel ? shim_lower_id(n, KERNEL_WORKGROUP_ID) : outside(n);
+}
+
+static bool lower_interface_count(lower_op_t* n) {
+  return n->l->kernel ? shim_lower_id(n, KERNEL_WORKGROUP_COUNT) : outside(n);
+}
+
+// A workgroup of a CPU is one thread.
+static bool lower_interface_size(lower_op_t* n) {
+  return n->l->kernel ? lower_return(n, graph_index_constant(n->b, 1)) : outside(n);
+}
+
+static bool lower_interface_constant(lower_op_t* n) {
+  if (!n->l->kernel) return outside(n);
+  const ir_block_t* entry = n->l->kernel->regions[0].first;
+  int64_t ordinal = ir_op_int(n->op, "ordinal", -1), bindings = ir_op_int(n->l->kernel, "bindings", 0);
+  const ir_type_t* type = lower_out_type(n, 0);
+  if (ordinal < 0 || bindings + ordinal >= entry->arg_count)
+    return lower_error(n, "has an ordinal beyond its layout's");
+  ir_value_t* word = entry->args[bindings + ordinal];
+  bool same = type->kind == IR_TYPE_INTEGER && type->width == 32;
+  if (same) return lower_return(n, word);
+  if (type->kind == IR_TYPE_FLOAT && type->width == 32) return lower_return(n, graph_bitcast(n->b, word, type));
+  if (type->kind == IR_TYPE_INDEX) return lower_return(n, graph_cast(n->b, word, type, true));
+  return lower_unsupported(n, "i32, f32 and index are");
+}
+
+static bool lower_interface_subspan(lower_op_t* n) {
+  if (!n->l->kernel) return outside(n);
+  const ir_block_t* entry = n->l->kernel->regions[0].first;
+  int64_t binding = ir_op_int(n->op, "binding", -1);
+  if (binding < 0 || binding >= ir_op_int(n->l->kernel, "bindings", 0)) {
+    return lower_error(n, "has a binding beyond its layout's");
+  }
+  return shim_lower_view(n, entry->args[binding], 0, ir_op_flag(n->op, "has_offset"));
+}
+
+#define ROW(ENUM, ...) [HAL_##ENUM - IR_CODE(IR_DIALECT_HAL, 0)] = {__VA_ARGS__}
+static const lower_row_t rows[] = {
+    ROW(DISPATCH_EXTERN, .fn = extern_lower_inline),
+    ROW(INTERFACE_CONSTANT_LOAD, .fn = lower_interface_constant),
+    ROW(INTERFACE_BINDING_SUBSPAN, .fn = lower_interface_subspan, .flags = LOWER_STANDS_FOR),
+    ROW(INTERFACE_ID, .fn = lower_interface_id),
+    ROW(INTERFACE_COUNT, .fn = lower_interface_count),
+    ROW(INTERFACE_SIZE, .fn = lower_interface_size),
+};
 const lower_table_t lower_hal_table = {IR_DIALECT_HAL, rows, sizeof(rows) / sizeof(rows[0])};

@@ -129,6 +129,7 @@ static bool call_import(lower_op_t* n, const ir_op_t* func) {
 
 bool lower_call_symbol(lower_op_t* n, const char* callee) {
   ir_op_t* func = callee ? ir_symbol_find(n->ctx, n->l->module, callee) : NULL;
+  if (func && n->l->kernel) return shim_lower_call(n, func);
   if (func && func->region_count && !func->regions[0].first) return call_import(n, func);
   if (!func || !func->region_count || !func->regions[0].first) {
     return lower_error(n, "calls @%s, which this module does not have", callee ? callee : "");

@@ -49,6 +49,18 @@ static bool emit_tables(build_job_t* job, const char* query_name, codegen_bytes_
   return true;
 }
 
+// Options, and the files of others' objects behind them.
+static bool link_with_files(build_job_t* job, const char* const* options, uint32_t option_count,
+                            const codegen_bytes_t* objects, unsigned count, codegen_bytes_t* out, text_t* error) {
+  uint32_t files = job->options->object_count;
+  const char** args = memory_array(option_count + files + 1, sizeof(*args));
+  memcpy(args, options, sizeof(*args) * option_count);
+  if (files) memcpy(args + option_count, job->options->objects, sizeof(*args) * files);
+  bool ok = lld_link(args, option_count + files, objects, count, out, error);
+  memory_free(args);
+  return ok;
+}
+
 static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned count, target_executable_t* out,
                      text_t* error) {
   static const char* const args[] = {"-shared",           "-Bsymbolic", "--no-undefined", "--build-id=none",
@@ -60,7 +72,7 @@ static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned 
   codegen_bytes_t linked = {0}, merged = {0};
   bool ok = true;
   if (dump->binaries || job->options->static_library) {
-    ok = lld_link(relocatable, 1, objects, count, &merged, error) &&
+    ok = link_with_files(job, relocatable, 1, objects, count, &merged, error) &&
          dump_write(dump->binaries, job->target, name, ".o", merged.data, merged.size, error);
   }
   if (ok && job->options->static_library) {
@@ -68,7 +80,7 @@ static bool link_cpu(build_job_t* job, const codegen_bytes_t* objects, unsigned 
     if (ok) linked = (codegen_bytes_t){memory_strdup(name), strlen(name)};
   } else if (ok) {
     unsigned arg_count = sizeof(args) / sizeof(args[0]);
-    ok = lld_link(args, arg_count, objects, count, &linked, error) &&
+    ok = link_with_files(job, args, arg_count, objects, count, &linked, error) &&
          dump_write(dump->binaries, job->target, name, ".so", linked.data, linked.size, error);
   }
   memory_free(merged.data);

@@ -72,7 +72,7 @@ bool lld_run(const char* const* argv, unsigned argc, lld_messages_t* messages, c
 void lld_free(void* data);
 void lld_reset(void);
 
-// Links objects in memory with lld; `args` are its options without the inputs and -o. Safe from any thread.
+// Links objects in memory with lld; `args` are its options, and inputs in files, without -o. Safe from any thread.
 bool lld_link(const char* const* args, unsigned arg_count, const codegen_bytes_t* objects, unsigned object_count,
               codegen_bytes_t* out, text_t* error);
 

@@ -1,6 +1,7 @@
 // Loads, stores, gathers, scatters, atomics, allocations.
 #include <string.h>
 
+#include "base/memory.h"
 #include "target/entry.h"
 #include "target/llvm/build.h"
 #include "target/llvm/emit.h"
@@ -254,6 +255,33 @@ void emit_op_alloc(emit_t* e, ir_op_t* op) {
 }
 
 void emit_op_view(emit_t* e, ir_op_t* op) { emit_set(ir_result(op, 0), emit_operand(op, 0)); }
+
+// A function of the objects that are linked in.
+void emit_op_call(emit_t* e, ir_op_t* op) {
+  const char* name = ir_op_string(op, "callee", "");
+  if (e->target->backend != TARGET_LLVM_CPU) return emit_fail(e, op, "only code for CPUs is linked with objects");
+  LLVMValueRef* args = memory_array(op->operand_count + 1, sizeof(*args));
+  LLVMTypeRef* types = memory_array(op->operand_count + 1, sizeof(*types));
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    args[i] = emit_operand(op, i);
+    types[i] = LLVMTypeOf(args[i]);
+  }
+  LLVMTypeRef result = op->result_count ? emit_type(e, op->results[0].type) : LLVMVoidTypeInContext(e->context);
+  LLVMTypeRef type = LLVMFunctionType(result, types, op->operand_count, 0);
+  LLVMValueRef function = LLVMGetNamedFunction(e->module, name);
+  if (!function) {
+    function = LLVMAddFunction(e->module, name, type);
+    LLVMSetVisibility(function, LLVMHiddenVisibility);
+  }
+  if (LLVMGlobalGetValueType(function) != type) {
+    emit_fail(e, op, "calls @%s, which has been called with other types", name);
+  } else {
+    LLVMValueRef call = LLVMBuildCall2(e->builder, type, function, args, op->operand_count, "");
+    if (op->result_count) emit_set(ir_result(op, 0), call);
+  }
+  memory_free(types);
+  memory_free(args);
+}
 
 void emit_op_prefetch(emit_t* e, ir_op_t* op) {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);

@@ -163,6 +163,7 @@ void encode_simple(encode_t* e, ir_op_t* op) {
     CASE(ATOMIC, encode_plain_with(e, op, VMVX_OP_atomic, join_fn(op)));
     CASE(ALLOC, encode_alloc(e, op));
     CASE(VIEW, encode_view(e, op));
+    CASE(CALL, encode_fail(e, "calls a function of an object; llvm-cpu links objects in"));
     CASE(BARRIER, encode_plain(e, op, VMVX_OP_barrier));
     CASE(SUBGROUP_SHUFFLE, encode_plain_with(e, op, VMVX_OP_subgroup_shuffle, shuffle_mode(op)));
     CASE(MMA, encode_plain_with(e, op, VMVX_OP_mma, mma_index(mma_find(ir_op_string(op, "instruction", "")))));

@@ -1,0 +1,212 @@
+// Functions of executables over memory, which compute arguments and call functions of objects: see lower_shim. They are
+// lowered as all else; scalars, which graph and kernel have alike, become the kernel's at the end.
+//
+// A value that is memory has in `items` where it begins (in elements), its sizes and its strides, as indices.
+#include <string.h>
+
+#include "dialects/builtin.h"
+#include "dialects/codegen.h"
+#include "dialects/func.h"
+#include "dialects/kernel.h"
+#include "import/linalg/ops.h"
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Memory
+//===----------------------------------------------------------------------------------------------------------------===
+
+static lower_value_t number(ir_builder_t* b, int64_t value) {
+  return (lower_value_t){.v = graph_index_constant(b, value)};
+}
+
+// A binding's bytes as elements of the type.
+static ir_value_t* view(lower_op_t* n, ir_value_t* binding, const ir_type_t* element) {
+  int64_t any = IR_DYNAMIC;
+  const ir_type_t* type = ir_type_memref(n->ctx, element, 1, &any, NULL, IR_SPACE_GLOBAL);
+  if (binding->type == type) return binding;
+  ir_op_t* op = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, KERNEL_VIEW),
+                                                .operands = &binding,
+                                                .operand_count = 1,
+                                                .result_types = &type,
+                                                .result_count = 1});
+  return ir_result(op, 0);
+}
+
+bool shim_lower_view(lower_op_t* n, ir_value_t* binding, uint32_t first, bool has_offset) {
+  const ir_type_t* type = lower_out_type(n, 0);
+  if (type->kind != IR_TYPE_MEMREF || !binding || binding->type->kind != IR_TYPE_MEMREF) {
+    return lower_unsupported(n, "a binding as memref is");
+  }
+  uint32_t next = first + has_offset, rank = (uint32_t)type->rank;
+  lower_value_t* items = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, 1 + 2 * rank);
+  items[0] = number(n->b, 0);
+  if (has_offset) {
+    ir_value_t* bytes = lower_index(n->b, n->in[first]);
+    items[0].v = lower_index_binary(n->b, SCALAR_div, bytes, graph_index_constant(n->b, ir_type_bytes(type->element)));
+  }
+  for (uint32_t i = 0; i < rank; ++i) {
+    bool open = type->dims[i] == IR_DYNAMIC;
+    if (open && next >= n->op->operand_count) return lower_error(n, "needs the size of each '?' of its result");
+    items[1 + i] = number(n->b, open ? 0 : type->dims[i]);
+    if (open) items[1 + i].v = lower_index(n->b, n->in[next++]);
+  }
+  ir_value_t* stride = graph_index_constant(n->b, 1);
+  for (uint32_t i = rank; i-- > 0;) {
+    items[1 + rank + i].v = stride;
+    stride = lower_index_binary(n->b, SCALAR_mul, stride, items[1 + i].v);
+  }
+  n->out[0] = (lower_value_t){.v = view(n, binding, type->element), .items = items, .count = 1 + 2 * rank};
+  return true;
+}
+
+static bool lower_extract(lower_op_t* n) {
+  lower_value_t memory = n->values[0];
+  if (!n->l->kernel || !memory.items || n->op->result_count != 1 + memory.count) {
+    return lower_unsupported(n, "a memref of a binding is, with its offset, sizes and strides as results");
+  }
+  lower_value_t* base = ARENA_NEW(ir_context_arena(n->ctx), lower_value_t);
+  *base = number(n->b, 0);
+  n->out[0] = (lower_value_t){.v = memory.v, .items = base, .count = 1};
+  for (uint32_t i = 0; i < memory.count; ++i) n->out[1 + i] = memory.items[i];
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Numbers and calls
+//===----------------------------------------------------------------------------------------------------------------===
+
+bool shim_lower_id(lower_op_t* n, uint32_t kernel_code) {
+  int64_t axis = ir_op_int(n->op, "dimension", -1);
+  if (axis < 0 || axis > 2) return lower_error(n, "has dimensions 0, 1 and 2");
+  return lower_return(n, kernel_id(n->b, kernel_code, axis));
+}
+
+// Memory is passed as C does: a pointer by itself (llvm.bareptr), or what memref's descriptor holds.
+static bool pass_memory(lower_op_t* n, uint32_t i, bool bare, lower_list_t* out) {
+  lower_value_t memory = n->values[i];
+  int64_t offset = 0;
+  if (!memory.items) return lower_unsupported(n, "a memref of a binding can be passed");
+  lower_list_add(out, memory.v);
+  if (bare) {
+    if (lower_constant_index(memory.items[0].v, &offset) && !offset) return true;
+    return lower_unsupported(n,
+                             "with llvm.bareptr, iree_codegen.extract_strided_metadata gives base and offset to pass");
+  }
+  lower_list_add(out, memory.v);
+  for (uint32_t k = 0; k < memory.count; ++k) lower_list_add(out, memory.items[k].v);
+  return true;
+}
+
+bool shim_lower_call(lower_op_t* n, const ir_op_t* func) {
+  lower_list_t operands = LOWER_LIST(n->ctx);
+  const char* name = ir_op_string(func, "sym_name", "");
+  if (func->regions[0].first) return lower_unsupported(n, "functions without a body, of objects, are called");
+  if (!ir_op_attr(func, "hal.import.static")) {
+    return lower_unsupported(n, "@%s is to be of an object that is linked in: attributes {hal.import.static}", name);
+  }
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    if (lower_in_type(n, i)->kind != IR_TYPE_MEMREF) {
+      lower_list_add(&operands, n->in[i]);
+    } else if (!pass_memory(n, i, ir_op_flag(func, "llvm.bareptr"), &operands)) {
+      return false;
+    }
+  }
+  const ir_type_t* type = n->op->result_count ? lower_type(n->ctx, lower_out_type(n, 0)) : NULL;
+  if (n->op->result_count > 1 || (n->op->result_count && (!type || ir_type_is_tensor(type)))) {
+    return lower_unsupported(n, "functions that give a number or nothing are");
+  }
+  ir_named_attr_t attr = {"callee", ir_attr_symbol(n->ctx, name)};
+  ir_op_t* call = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, KERNEL_CALL),
+                                                  .operands = operands.items,
+                                                  .operand_count = operands.count,
+                                                  .result_types = &type,
+                                                  .result_count = n->op->result_count,
+                                                  .attrs = &attr,
+                                                  .attr_count = 1});
+  if (type) n->out[0].v = ir_result(call, 0);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Functions
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Bindings and constants of a function with arguments, in order; else as the shim says.
+static bool add_signature(ir_context_t* ctx, const lower_shim_t* shim, const ir_op_t* func, kernel_signature_t* sig) {
+  const ir_block_t* entry = func->regions[0].first;
+  uint32_t bindings = shim->bindings, constants = shim->constants, most = bindings + constants + entry->arg_count;
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(ctx), const ir_type_t*, 2 * most + 1);
+  sig->bindings = types;
+  sig->constants = types + most;
+  if (entry->arg_count) bindings = constants = 0;
+  for (uint32_t i = 0; i < constants; ++i) types[most + i] = ir_type_int(ctx, 32);
+  for (uint32_t i = 0; i < entry->arg_count; ++i) {
+    const ir_type_t* type = entry->args[i]->type;
+    if (type->kind == IR_TYPE_OPAQUE && strcmp(type->name, "stream.binding") == 0) {
+      ++bindings;
+    } else if (!ir_type_is_shaped(type) && lower_type(ctx, type)) {
+      types[most + constants++] = lower_type(ctx, type);
+    } else {
+      return ir_op_error(ctx, func, "has argument %u of type %s; !stream.binding and numbers can be arguments", i,
+                         ir_type_str(ctx, type));
+    }
+  }
+  for (uint32_t i = 0; i < bindings; ++i) types[i] = ir_type_int(ctx, 8);
+  sig->binding_count = bindings;
+  sig->constant_count = constants;
+  return true;
+}
+
+// Scalars become the kernel's.
+static bool take_scalars(ir_context_t* ctx, ir_block_t* block) {
+  IR_FOR_OPS_SAFE(op, block) {
+    int fn = ir_op_dialect(op) == IR_DIALECT_GRAPH ? graph_scalar_fn(op) : -1;
+    bool constant = ir_is(op, GRAPH_CONSTANT);
+    if (ir_op_dialect(op) == IR_DIALECT_KERNEL) continue;
+    if ((fn < 0 && !constant) || ir_type_is_shaped(op->results[0].type)) {
+      return ir_op_error(ctx, op, "is more than a function that calls an object's may do: it computes its arguments");
+    }
+    ir_builder_t b = ir_builder_before(ctx, op);
+    b.loc = op->loc;
+    ir_value_t** operands = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, op->operand_count + 1);
+    for (uint32_t i = 0; i < op->operand_count; ++i) operands[i] = ir_operand(op, i);
+    uint32_t code = constant ? KERNEL_CONSTANT : IR_CODE(IR_DIALECT_KERNEL, fn);
+    ir_op_t* own = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(ctx, code),
+                                                 .operands = operands,
+                                                 .operand_count = op->operand_count,
+                                                 .result_types = &op->results[0].type,
+                                                 .result_count = 1,
+                                                 .attrs = op->attrs,
+                                                 .attr_count = op->attr_count});
+    ir_value_replace(ir_result(op, 0), ir_result(own, 0));
+    ir_op_erase(op);
+  }
+  return true;
+}
+
+ir_op_t* lower_shim(ir_context_t* ctx, const lower_shim_t* shim, ir_block_t* into) {
+  ir_op_t* func = ir_symbol_lookup(shim->module, shim->function);
+  ir_block_t* body = func && ir_is(func, FUNC_FUNC) ? func->regions[0].first : NULL;
+  if (!body || body->next || !body->last || body->last->operand_count) {
+    ir_op_error(ctx, shim->module, "has no function @%s of one block that returns nothing", shim->function);
+    return NULL;
+  }
+  kernel_signature_t sig = {.name = shim->name, .workgroup_size = {1, 1, 1}};
+  lowering_t l = {.ctx = ctx, .module = shim->module};
+  if (!add_signature(ctx, shim, func, &sig)) return NULL;
+  l.kernel = kernel_func_begin(ctx, into, func->loc, &sig, &l.b);
+  lower_value_t *args = ARENA_ARRAY(ir_context_arena(ctx), lower_value_t, body->arg_count + 1), *results = NULL;
+  uint32_t binding = 0, constant = sig.binding_count, count = 0;
+  for (uint32_t i = 0; i < body->arg_count; ++i) {
+    bool is_binding = body->args[i]->type->kind == IR_TYPE_OPAQUE;
+    args[i].v = kernel_func_arg(l.kernel, is_binding ? binding++ : constant++);
+  }
+  if (!lower_block(&l, body, args, &results, &count)) return NULL;
+  kernel_func_end(&l.b);
+  return take_scalars(ctx, l.kernel->regions[0].first) && ir_verify(ctx, l.kernel) ? l.kernel : NULL;
+}
+
+static const lower_row_t rows[] = {
+    [CODEGEN_EXTRACT_STRIDED_METADATA - IR_CODE(IR_DIALECT_CODEGEN, 0)] = {.fn = lower_extract,
+                                                                           .flags = LOWER_STANDS_FOR},
+};
+const lower_table_t lower_codegen_table = {IR_DIALECT_CODEGEN, rows, sizeof(rows) / sizeof(rows[0])};
