@@ -29,11 +29,30 @@ def loss(weights, x):
     return (x**2).mean()
 
 
+def attention_block(x, qkv, out, up, down):
+    """A block of a transformer: 4 heads of 32, 64 tokens."""
+    def norm(x):
+        x = x - x.mean(-1, keepdims=True)
+        return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+
+    q, k, v = jnp.split((norm(x) @ qkv).reshape(1, 64, 4, 96), 3, -1)
+    x = x + jax.nn.dot_product_attention(q, k, v, is_causal=True).reshape(64, 128) @ out
+    return x + jax.nn.gelu(norm(x) @ up) @ down
+
+
+def mlp_step(weights, x):
+    """A step of its training."""
+    return jax.tree.map(lambda w, g: w - 0.1 * g, weights, jax.grad(loss)(weights, x))
+
+
 PROGRAMS = {
     "a + b": (lambda a, b: a + b, (matrix(4, 4), matrix(4, 4))),
     "softmax": (lambda a: jax.nn.softmax(a), (matrix(8, 32),)),
     "normal": (lambda a: a + jax.random.normal(jax.random.key(1), a.shape), (matrix(16, 16),)),
     "gradient of 3 layers": (jax.grad(loss), ([matrix(64, 64)] * 3, matrix(32, 64))),
+    "step of an MLP": (mlp_step, ([matrix(256, 256)] * 3, matrix(64, 256))),
+    "transformer block": (attention_block, (matrix(64, 128), matrix(128, 384), matrix(128, 128), matrix(128, 512),
+                                            matrix(512, 128))),
     "scan of 100": (lambda a: jax.lax.scan(lambda c, _: (jnp.sin(c), None), a, length=100)[0], (matrix(4, 4),)),
     "solve": (jnp.linalg.solve, (matrix(8, 8), matrix(8, 1))),
 }

@@ -72,6 +72,8 @@ jax() {
   $python tests/pjrt/compare.py --every 5
   $python tests/pjrt/symbolic.py --tools "$build/tools" --every 3 --vmvx 4
   $python tests/pjrt/features_test.py
+  $python tests/pjrt/training.py
+  PYTHONPATH=$build/python $python tests/ir/bytecode/exchange.py
 END
 }
 

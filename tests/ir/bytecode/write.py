@@ -102,12 +102,16 @@ def write(folder, name, text, number):
             (folder / f"{name}.mlir").write_text(str(module))
 
 
+def programs():
+    """Texts by name."""
+    texts = {name: program(*parts) for name, parts in PROGRAMS.items()}
+    return texts | {file.stem: file.read_text() for file in sorted((HERE / "sources").glob("*.mlir"))}
+
+
 def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "files"
     folder.mkdir(exist_ok=True)
-    texts = {name: program(*parts) for name, parts in PROGRAMS.items()}
-    texts |= {file.stem: file.read_text() for file in sorted((HERE / "sources").glob("*.mlir"))}
-    for number, (name, text) in enumerate(texts.items()):
+    for number, (name, text) in enumerate(programs().items()):
         write(folder, name, text, number)
 
 
