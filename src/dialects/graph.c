@@ -262,9 +262,21 @@ ir_value_t* graph_transpose(ir_builder_t* b, ir_value_t* x, const int64_t* perm)
                      1);
 }
 
+// Whether the sizes are x's own, of dimensions in their order.
+static bool keeps_sizes(const ir_value_t* x, const int64_t* dims, ir_value_t* const* dynamic) {
+  uint32_t count = 0;
+  for (int32_t i = 0; i < x->type->rank; ++i) {
+    if (dims && dims[i] != i) return false;
+    if (x->type->dims[i] != IR_DYNAMIC) continue;
+    const ir_op_t* def = dynamic[count++]->def;
+    if (!def || !ir_is(def, GRAPH_DIM) || ir_operand(def, 0) != x || graph_get_index(def) != i) return false;
+  }
+  return true;
+}
+
 ir_value_t* graph_broadcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, const int64_t* dims,
                             ir_value_t* const* dynamic) {
-  if (x->type == type && ir_type_is_static(type)) return x;
+  if (x->type == type && (ir_type_is_static(type) || keeps_sizes(x, dims, dynamic))) return x;
   type = ir_type_tensor(b->ctx, x->type->element, type->rank, type->dims);
   ir_named_attr_t attr = {"dims", ir_attr_i64_array(b->ctx, dims, (uint32_t)x->type->rank)};
   return with_dims(b, GRAPH_BROADCAST, x, type, dynamic, &attr);

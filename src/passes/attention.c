@@ -35,7 +35,7 @@ static bool recognise(const run_t* r, ir_op_t* product) {
   attention_found_t found = attention_match(r->ctx, product);
   if (!found.op) return false;
   if (!is_carried(r, found.op)) {
-    while (product->prev != before) ir_op_erase(product->prev);  // what was built
+    attention_forget(&found, before, product);
     return false;
   }
   ir_value_replace(ir_result(product, 0), found.result);

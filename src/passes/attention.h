@@ -20,8 +20,11 @@ pass_result_t attention_run(ir_op_t* module, ir_context_t* ctx, const attention_
 typedef struct attention_found_t {
   ir_op_t* op;
   ir_value_t* result;
+  ir_op_t* turned;  // a product built for it elsewhere, or NULL
 } attention_found_t;
 attention_found_t attention_match(ir_context_t* ctx, ir_op_t* op);
+// Without it: what was built behind `before`, in front of the product, and elsewhere.
+void attention_forget(attention_found_t* found, const ir_op_t* before, ir_op_t* product);
 
 // For few queries to many keys (attention_split.c). The op with heads of queries that share keys as rows of one head,
 // in its place; or as it was.

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "dialects/graph_shape.h"
 #include "passes/attention.h"
 
 enum { MAX_MASKS = 4, MAX_LEVELS = 4 };
@@ -24,6 +25,7 @@ typedef struct mask_t {
 typedef struct match_t {
   ir_context_t* ctx;
   ir_op_t *product, *scores;   // the contractions
+  ir_op_t* turned;             // `scores`, if it was built where the program transposes them
   bool first;                  // probabilities are the product's first operand
   ir_value_t* probabilities;   // as the product takes them
   int64_t query, key;          // their dimensions
@@ -40,8 +42,10 @@ typedef struct match_t {
 // Values
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Who only asks for sizes does not count.
 static bool has_uses(const ir_value_t* x, uint32_t count) {
   IR_FOR_USES(use, x) {
+    if (ir_is(use->owner, GRAPH_DIM)) continue;
     if (count-- == 0) return false;
   }
   return count == 0;
@@ -353,7 +357,7 @@ static bool leads_to_product(ir_value_t* x, int depth) {
       x = ir_operand(x->def, 2);
       continue;
     }
-    bool passes = graph_scalar_fn(x->def) >= 0 || ir_is(x->def, GRAPH_RESHAPE);
+    bool passes = graph_scalar_fn(x->def) >= 0 || ir_is(x->def, GRAPH_RESHAPE) || ir_is(x->def, GRAPH_TRANSPOSE);
     if (!passes) return false;
     double number;
     x = ir_operand(x->def, is_fn(x, SCALAR_mul) && is_number(ir_operand(x->def, 0), &number) ? 1 : 0);
@@ -388,6 +392,61 @@ static bool find_through_select(match_t* m, ir_op_t* op) {
          find_scores(m, ir_operand(op, first ? 1 : 2));
 }
 
+// Whether dims first .. first + count - 1 of a permutation are the same numbers.
+static bool permutes(const int64_t* perm, int32_t first, int32_t count) {
+  for (int32_t i = first; i < first + count; ++i) {
+    if (perm[i] < first || perm[i] >= first + count) return false;
+  }
+  return true;
+}
+
+// The operand with its dimensions in the result's new order, of which its own begin at `first`: the others as they are.
+static ir_value_t* turn_operand(ir_builder_t* b, const ir_op_t* op, uint32_t operand, const int64_t* perm,
+                                int32_t first) {
+  int64_t batch[GRAPH_MAX_RANK], summed[GRAPH_MAX_RANK], own[GRAPH_MAX_RANK], order[GRAPH_MAX_RANK];
+  ir_value_t* x = ir_operand(op, operand);
+  uint32_t batches = operand ? graph_get_rhs_batch(op, batch) : graph_get_lhs_batch(op, batch);
+  uint32_t sums = operand ? graph_get_rhs_contract(op, summed) : graph_get_lhs_contract(op, summed);
+  int32_t count = 0, next = 0;
+  for (int32_t d = 0; d < x->type->rank; ++d) {
+    if (!shape_contains(batch, batches, d) && !shape_contains(summed, sums, d)) own[count++] = d;
+  }
+  for (int32_t d = 0; d < x->type->rank; ++d) {
+    bool free = !shape_contains(batch, batches, d) && !shape_contains(summed, sums, d);
+    order[d] = free ? own[perm[first + next++] - first] : d;
+  }
+  return graph_transpose(b, x, order);
+}
+
+// transpose(contract(q, k)) as a contraction of transposed operands, where each of them keeps its own dimensions.
+static bool find_through_transpose(match_t* m, const ir_op_t* op) {
+  ir_op_t* product = ir_operand(op, 0)->def;
+  int64_t perm[GRAPH_MAX_RANK], lb[GRAPH_MAX_RANK], rb[GRAPH_MAX_RANK], lc[GRAPH_MAX_RANK], rc[GRAPH_MAX_RANK];
+  if (!product || !ir_is(product, GRAPH_CONTRACT) || !has_uses(ir_operand(op, 0), 1)) return false;
+  uint32_t batch = graph_get_lhs_batch(product, lb), sums = graph_get_lhs_contract(product, lc);
+  graph_get_rhs_batch(product, rb);
+  graph_get_rhs_contract(product, rc);
+  graph_get_perm(op, perm);
+  int32_t rank = op->results[0].type->rank, left = (int32_t)batch,
+          right = ir_operand(product, 0)->type->rank - (int32_t)sums;
+  for (int32_t i = 0; i < left; ++i) {
+    if (perm[i] != i) return false;
+  }
+  if (!permutes(perm, left, right - left) || !permutes(perm, right, rank - right)) return false;
+  ir_builder_t b = ir_builder_before(m->ctx, product);
+  ir_value_t *q = turn_operand(&b, product, 0, perm, left), *k = turn_operand(&b, product, 1, perm, right);
+  graph_contract_t dims = {.lhs_batch = lb,
+                           .rhs_batch = rb,
+                           .lhs_contract = lc,
+                           .rhs_contract = rc,
+                           .batch_count = batch,
+                           .contract_count = sums,
+                           .unsigned_lhs = graph_get_unsigned_lhs(product),
+                           .unsigned_rhs = graph_get_unsigned_rhs(product)};
+  m->scores = m->turned = graph_contract(&b, q, k, &dims, product->results[0].type->element)->def;
+  return true;
+}
+
 // Leading dimensions in another form.
 static bool find_through_reshape(match_t* m, ir_op_t* op) {
   const ir_type_t *from = ir_operand(op, 0)->type, *to = op->results[0].type;
@@ -409,6 +468,7 @@ static bool find_below(match_t* m, ir_value_t* x) {
     m->scores = op;
     return true;
   }
+  if (ir_is(op, GRAPH_TRANSPOSE)) return find_through_transpose(m, op);
   if (ir_is(op, GRAPH_RESHAPE)) return find_through_reshape(m, op);
   switch (graph_scalar_fn(op)) {
     case SCALAR_cast:
@@ -471,12 +531,15 @@ static int64_t dim_of(const side_t* side, int64_t result) {
 // `side` with its dimensions in the order of those of the result that `order` lists, then `rows` and `columns` of its
 // own; what it does not have of the former is repeated to the sizes of `like`.
 static ir_value_t* arranged(ir_builder_t* b, const side_t* side, const int64_t* order, int32_t count, int64_t rows,
-                            int64_t columns, const ir_type_t* like) {
-  int64_t perm[GRAPH_MAX_RANK], to[GRAPH_MAX_RANK], sizes[GRAPH_MAX_RANK];
+                            int64_t columns, ir_value_t* like) {
+  int64_t perm[GRAPH_MAX_RANK], to[GRAPH_MAX_RANK], sizes[GRAPH_MAX_RANK], own[2] = {rows, columns};
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
   int32_t n = 0;
+  uint32_t open = 0;
   for (int32_t i = 0; i < count; ++i) {
     int64_t d = dim_of(side, order[i]);
-    sizes[i] = like->dims[order[i]];
+    sizes[i] = like->type->dims[order[i]];
+    if (sizes[i] == IR_DYNAMIC) dynamic[open++] = graph_dim(b, like, (uint32_t)order[i]);
     if (d < 0) continue;
     perm[n] = d;
     to[n++] = i;
@@ -486,8 +549,11 @@ static ir_value_t* arranged(ir_builder_t* b, const side_t* side, const int64_t* 
   perm[n] = columns, to[n++] = count + 1;
   ir_value_t* x = graph_transpose(b, side->value, perm);
   if (whole) return x;
-  sizes[count] = side->value->type->dims[rows], sizes[count + 1] = side->value->type->dims[columns];
-  return graph_broadcast(b, x, ir_type_tensor(b->ctx, x->type->element, count + 2, sizes), to, NULL);
+  for (int32_t i = 0; i < 2; ++i) {
+    sizes[count + i] = side->value->type->dims[own[i]];
+    if (sizes[count + i] == IR_DYNAMIC) dynamic[open++] = graph_dim(b, side->value, (uint32_t)own[i]);
+  }
+  return graph_broadcast(b, x, ir_type_tensor(b->ctx, x->type->element, count + 2, sizes), to, dynamic);
 }
 
 // Dimensions of scores but the query's and the key's.
@@ -605,7 +671,6 @@ static bool read_parts(match_t* m, parts_t* x) {
     return false;
   for (int32_t i = 0; i < x->low_count; ++i) {  // of q, and perhaps of k
     if (dim_of(&x->q, x->low[i]) < 0) return false;
-    if (dim_of(&x->k, x->low[i]) < 0 && !ir_type_is_static(low)) return false;
   }
   x->width = -1;
   for (int32_t d = 0; d < x->v.value->type->rank; ++d) {
@@ -614,9 +679,6 @@ static bool read_parts(match_t* m, parts_t* x) {
     x->width = d;
   }
   if (x->width < 0 || dim_of(&x->v, x->p.dims[m->query]) >= 0) return false;
-  for (int32_t i = 0; i < x->high_count; ++i) {
-    if (dim_of(&x->v, x->p.dims[x->high[i]]) < 0 && !ir_type_is_static(high)) return false;
-  }
   return x->p.summed == m->key;
 }
 
@@ -688,23 +750,46 @@ static bool match_side(match_t* m, ir_op_t* op, bool first) {
   return true;
 }
 
+static void forget(ir_op_t* op) {
+  if (!op || op->results[0].uses) return;
+  ir_op_t* operands[] = {ir_operand(op, 0)->def, ir_operand(op, 1)->def};
+  ir_op_erase(op);
+  for (uint32_t i = 0; i < 2; ++i) {
+    bool own = operands[i] && ir_is(operands[i], GRAPH_TRANSPOSE) && !operands[i]->results[0].uses;
+    if (own && (i == 0 || operands[1] != operands[0])) ir_op_erase(operands[i]);
+  }
+}
+
+static bool find_parts(match_t* m, ir_op_t* op, parts_t* x) {
+  if (match_side(m, op, true) && read_parts(m, x)) return true;
+  forget(m->turned);
+  if (match_side(m, op, false) && read_parts(m, x)) return true;
+  forget(m->turned);
+  return false;
+}
+
+void attention_forget(attention_found_t* found, const ir_op_t* before, ir_op_t* product) {
+  while (product->prev != before) ir_op_erase(product->prev);
+  forget(found->turned);
+}
+
 attention_found_t attention_match(ir_context_t* ctx, ir_op_t* op) {
   match_t m = {.ctx = ctx};
   parts_t x;
   int64_t summed;
-  attention_found_t none = {NULL, NULL};
+  attention_found_t none = {NULL, NULL, NULL};
   if (!ir_is(op, GRAPH_CONTRACT) || graph_attr_one(op, GRAPH_ATTR_lhs_contract, &summed) != 1) return none;
   if (!ir_type_is_float(op->results[0].type->element)) return none;
-  if (!match_side(&m, op, true) && !match_side(&m, op, false)) return none;
-  if (!read_parts(&m, &x)) return none;
+  if (!find_parts(&m, op, &x)) return none;
   ir_builder_t b = ir_builder_before(ctx, op);
   x.q.value = without_scale(&m, x.q.value), x.k.value = without_scale(&m, x.k.value);
-  const ir_type_t *low = m.scores->results[0].type, *element = common_element(&m, x.q.value, x.k.value, x.v.value);
+  ir_value_t* low = ir_result(m.scores, 0);
+  const ir_type_t* element = common_element(&m, x.q.value, x.k.value, x.v.value);
   side_t values = by_probabilities(&x);
   ir_value_t *operands[4], *mask = all_masks(&m, &b);
   operands[0] = arranged(&b, &x.q, x.low, x.low_count, dim_of(&x.q, m.low_query), x.q.summed, low);
   operands[1] = arranged(&b, &x.k, x.low, x.low_count, dim_of(&x.k, m.low_key), x.k.summed, low);
-  operands[2] = arranged(&b, &values, x.high, x.high_count, values.summed, x.width, m.probabilities->type);
+  operands[2] = arranged(&b, &values, x.high, x.high_count, values.summed, x.width, m.probabilities);
   const ir_type_t* high = operands[2]->type;
   if (m.level_count) operands[2] = lead_as(&b, operands[2], operands[0]->type);
   for (int i = 0; i < 3; ++i) operands[i] = cast_up(&b, operands[i], element);
@@ -717,5 +802,5 @@ attention_found_t attention_match(ir_context_t* ctx, ir_op_t* op) {
   ir_op_t* attention = build_op(&m, &b, operands, mask ? 4 : 3);
   ir_value_t* result = ir_result(attention, 0);
   if (m.level_count) result = lead_as(&b, result, high);
-  return (attention_found_t){attention, in_order(&b, &x, result)};
+  return (attention_found_t){attention, in_order(&b, &x, result), m.turned};
 }

@@ -39,9 +39,18 @@ static bool is_loose(const fusion_node_t* node) {
          (node->class == FUSION_ELEMENTWISE || node->class == FUSION_INDEX_MAP);
 }
 
+// Whether the host or an op with regions has it: then it is in memory, whoever else uses it.
+static bool is_kept(const fusion_t* f, const ir_op_t* op) {
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    IR_FOR_USES(use, &op->results[i]) {
+      if (use->owner->parent != f->block || fusion_class(use->owner) == FUSION_HOST) return true;
+    }
+  }
+  return false;
+}
+
 void fusion_cost_start(fusion_t* f, fusion_node_t* node) {
-  (void)f;
-  if (!is_loose(node)) return;
+  if (!is_loose(node) || is_kept(f, node->op)) return;
   uint64_t cone = op_cost(node->op), reach = 1;
   for (uint32_t i = 0; i < node->op->operand_count; ++i) {
     const fusion_node_t* producer = fusion_node(ir_operand(node->op, i)->def);

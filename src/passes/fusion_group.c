@@ -285,6 +285,17 @@ static void try_epilogue(fusion_t* f, fusion_node_t* node) {
 // Prologues
 //===----------------------------------------------------------------------------------------------------------------===
 
+// A slice without gaps: rows of it lie in memory as whole ones do.
+static bool is_dense_slice(const ir_op_t* op) {
+  int64_t strides[GRAPH_MAX_RANK];
+  if (!ir_is(op, GRAPH_SLICE)) return false;
+  uint32_t rank = graph_get_strides(op, strides);
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (strides[i] != 1) return false;
+  }
+  return true;
+}
+
 // Whether `user` may compute its operand where it needs it instead of reading it from memory.
 static bool may_pull(const fusion_t* f, const fusion_node_t* producer, const fusion_node_t* user, uint32_t operand) {
   if (user->class == FUSION_HOST || user->class == FUSION_CONSTANT) return false;
@@ -294,7 +305,7 @@ static bool may_pull(const fusion_t* f, const fusion_node_t* producer, const fus
   // Operands that are read many times: only free index maps. Where vectors of the right are read along its rows, it may
   // not be transposed.
   bool is_free = ir_is(producer->op, GRAPH_TRANSPOSE) || ir_is(producer->op, GRAPH_RESHAPE) ||
-                 ir_is(producer->op, GRAPH_BROADCAST);
+                 ir_is(producer->op, GRAPH_BROADCAST) || is_dense_slice(producer->op);
   if (ir_is(op, GRAPH_CONTRACT)) {
     return is_free && (operand == 0 || f->target.gpu || !ir_is(producer->op, GRAPH_TRANSPOSE));
   }

@@ -171,7 +171,11 @@ bool loops_find_sizes(lower_op_t* n, loops_t* l) {
 // Operands
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Sizes that are not known are those of the loops: nothing is repeated along one.
 static ir_value_t* repeat(lower_op_t* n, const loops_t* l, ir_value_t* v, const int64_t* dims) {
+  bool whole = v->type->rank == l->type->rank;
+  for (int32_t i = 0; whole && i < v->type->rank; ++i) whole = dims[i] == i && v->type->dims[i] == l->type->dims[i];
+  if (whole) return v;
   return graph_broadcast(n->b, v, ir_type_with_element(n->ctx, l->type, v->type->element), dims, l->dynamic);
 }
 
