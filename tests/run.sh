@@ -55,6 +55,7 @@ operators() {
   $python tests/e2e/ops/run.py --tools "$build/tools"
   $python tests/e2e/lowering/run.py --tools "$build/tools"
   $python tests/target/run_cross.py --tools "$build/tools"
+  $python tests/e2e/llama/run.py --tools "$build/tools" --work "$build/llama"
   $python tests/e2e/onnx/run.py --tools "$build/tools"
   $python tests/e2e/onnx/run.py --tools "$build/tools" --target vmvx
   $python tests/e2e/formats/run.py --tools "$build/tools"

@@ -27,6 +27,7 @@
 #include "kernels/layout.h"
 #include "kernels/strategy.h"
 #include "passes/attention.h"
+#include "passes/contract_form.h"
 #include "passes/expand.h"
 #include "passes/fusion.h"
 #include "passes/passes.h"
@@ -291,6 +292,10 @@ static pass_result_t step_expand(ir_op_t* module, ir_context_t* ctx, void* user)
   return expand_run(module, ctx, all_targets(user, is_cpu) ? EXPAND_BLOCK_CPU : EXPAND_BLOCK);
 }
 
+static pass_result_t step_contract_form(ir_op_t* module, ir_context_t* ctx, void* user) {
+  return contract_form_run(module, ctx, all_targets(user, is_cpu));
+}
+
 static bool import_parameters(run_t* r) {
   return !r->options->parameters.import_count || run_step(r, r->module, "import-parameters", parameters_import, r);
 }
@@ -308,6 +313,8 @@ static bool stage_optimize(run_t* r) {
   const pass_t attention = {.name = row_pass_attention.name, .run_with = step_attention, .user = r, .required = true};
   pass_t expand = row_pass_expand;
   expand.run = NULL, expand.run_with = step_expand, expand.user = r;
+  pass_t form = row_pass_contract_form;
+  form.run = NULL, form.run_with = step_contract_form, form.user = r;
   const pass_t* const first[] = {&row_pass_inline, &row_pass_refine, &row_pass_numbers, &row_pass_boundary};
   const pass_t* const scaled[] = {&row_pass_scaled_products};
   const pass_t* const before[] = {&row_pass_canonicalize,
@@ -315,7 +322,7 @@ static bool stage_optimize(run_t* r) {
                                   &spread,
                                   &expand,
                                   &row_pass_cse,
-                                  &row_pass_contract_form,
+                                  &form,
                                   &row_pass_loop_numbers,
                                   &row_pass_canonicalize,
                                   &const_eval,

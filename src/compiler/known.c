@@ -4,8 +4,10 @@
 #include "base/memory.h"
 #include "dialects/graph.h"
 
-// A constant may have as many elements as what it comes from has, in at most so many times the bytes: f32 from i8.
-enum { MOST_GROWTH = 4 };
+// A constant may have as many elements as what it comes from has, in at most so many times the bits: f32 from i8.
+// Operands of products that are kept in less than a byte stay so, as reading them is what products of few rows wait
+// for.
+enum { MOST_GROWTH = 4, MOST_PACKED_GROWTH = 2 };
 
 static void list_add(known_ops_t* list, ir_op_t* op) {
   if (list->count == list->capacity) {
@@ -100,13 +102,29 @@ static void clear_data(ir_op_t* op) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct amount_t {
-  int64_t elements, bytes;
+  int64_t elements, bits;
+  int64_t packed;  // of `bits`: what is kept in less than a byte
 } amount_t;
 
 static void add_amount(amount_t* sum, const ir_type_t* type) {
-  sum->elements += ir_type_count(type);
-  sum->bytes += ir_type_count(type) * ir_type_bytes(type->element);
+  bool packed = ir_type_is_packed(type->element);
+  int64_t count = ir_type_count(type), width = packed ? type->element->width : 8 * ir_type_bytes(type->element);
+  sum->elements += count;
+  sum->bits += count * width;
+  if (packed) sum->packed += count * width;
 }
+
+static bool feeds_products(const ir_op_t* op) {
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    IR_FOR_USES(use, &op->results[i]) {
+      if (!ir_is(use->owner, GRAPH_CONTRACT) && graph_scalar_fn(use->owner) != SCALAR_mul) return false;
+    }
+  }
+  return true;
+}
+
+// Parameters lie packed in their archives, where they stay.
+static bool has_constants_only(const search_t* s) { return s->leaves->are == known_is_constant; }
 
 // The leaves that an op comes from, each once; `seen` keeps those of this visit.
 static void add_sources(const search_t* s, const ir_op_t* op, uint32_t visit, known_ops_t* seen, amount_t* sum) {
@@ -115,7 +133,8 @@ static void add_sources(const search_t* s, const ir_op_t* op, uint32_t visit, kn
   known->visit = visit;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     ir_op_t* source = ir_operand(op, i)->def;
-    if (!is_leaf(s->leaves, source)) {
+    bool packed = has_constants_only(s) && ir_type_is_packed(source->results[0].type->element);
+    if (!is_leaf(s->leaves, source) && !packed) {
       add_sources(s, source, visit, seen, sum);
       continue;
     }
@@ -133,7 +152,10 @@ static bool is_worth_storing(const search_t* s, const ir_op_t* op, uint32_t visi
   add_sources(s, op, visit, &seen, &from);
   known_ops_finish(&seen);
   for (uint32_t i = 0; i < op->result_count; ++i) add_amount(&to, op->results[i].type);
-  return to.elements && to.elements <= from.elements && to.bytes / MOST_GROWTH <= from.bytes;
+  if (from.packed && feeds_products(op) && to.bits / MOST_PACKED_GROWTH > from.packed) return false;
+  // Bytes may become two numbers of 4 bits each.
+  bool more = to.elements > from.elements && (!has_constants_only(s) || to.bits > from.bits);
+  return to.elements && !more && to.bits / MOST_GROWTH <= from.bits;
 }
 
 static bool is_needed(const ir_op_t* op) {

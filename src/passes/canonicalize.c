@@ -11,7 +11,7 @@
 #include "passes/constant_move.h"
 #include "passes/passes.h"
 
-enum { FOLD_ELEMENTS = 1 << 18 };
+enum { FOLD_ELEMENTS = 1 << 18, FOLD_PACKED = 1 << 10 };
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Rules
@@ -42,11 +42,13 @@ static ir_value_t* fold_small(ir_builder_t* b, ir_op_t* op) {
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     inputs[i] = graph_constant_value(ir_operand(op, i));
     if (!inputs[i] || ir_type_count(inputs[i]->type) > FOLD_ELEMENTS) return NULL;
+    bool packed = ir_type_is_packed(inputs[i]->type->element) && !inputs[i]->splat;
+    if (packed && ir_type_count(inputs[i]->type) > FOLD_PACKED) return NULL;  // const-eval knows what it is for
     splats &= inputs[i]->splat || ir_type_count(inputs[i]->type) == 1;
     if (ir_type_count(inputs[i]->type) > largest) largest = ir_type_count(inputs[i]->type);
   }
-  if (!splats && ir_type_count(type) > largest) return NULL;  // a repeated bias stays small
-  if (splats && ir_is(op, GRAPH_BROADCAST)) {                 // stays one number
+  if (!splats && ir_type_count(type) > largest) return NULL;               // a repeated bias stays small
+  if (splats && (ir_is(op, GRAPH_BROADCAST) || ir_is(op, GRAPH_SLICE))) {  // stays one number
     return graph_constant(b, ir_attr_elements(b->ctx, type, ir_attr_data(inputs[0]), ir_type_bytes(type->element)));
   }
   const ir_attr_t* output = NULL;

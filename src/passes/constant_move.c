@@ -58,6 +58,15 @@ static unsigned char* copy_strided(const strided_t* s, int32_t dim, const unsign
   return to + (size_t)size * s->run;
 }
 
+// All at once.
+static void turned_read(const ir_lazy_t* lazy, size_t offset, size_t size, unsigned char* out) {
+  const strided_t* s = (const strided_t*)lazy;
+  unsigned char* from = memory_alloc(lazy->size);
+  ir_attr_read(s->from, 0, lazy->size, from);
+  copy_strided(s, 0, from, out);
+  memory_free(from);
+}
+
 static void row_major(const ir_type_t* type, int64_t* strides) {
   int64_t stride = 1;
   for (int32_t i = type->rank; i-- > 0;) {
@@ -88,7 +97,9 @@ const ir_attr_t* constant_transpose(ir_context_t* ctx, const ir_attr_t* value, c
   const ir_type_t* to = ir_type_tensor(ctx, type->element, type->rank, dims);
   if (value->splat || !value->size) return ir_attr_elements(ctx, to, ir_attr_data(value), value->size);
   merge_runs(&s);
-  if (value->size >= SMALL && s.run >= SHORT_RUN && (!value->lazy || value->lazy->unit == 1)) {
+  if (value->size >= SMALL) {  // by its recipe, so that one that is asked for again is the same
+    bool pieces = s.run >= SHORT_RUN && (!value->lazy || value->lazy->unit == 1);
+    if (!pieces) s.lazy.read = turned_read, s.lazy.unit = value->size;
     return ir_attr_lazy(ctx, to, NULL, arena_copy(ir_context_arena(ctx), &s, sizeof(s)));
   }
   unsigned char* data = arena_alloc(ir_context_arena(ctx), value->size);

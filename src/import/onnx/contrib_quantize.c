@@ -253,7 +253,8 @@ bool onnx_lower_qgemm(onnx_node_t* n) {
 // Weights of few bits
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Bytes along the last dimension as 8 / bits numbers each (i32), the low bits first.
+// Bytes along the last dimension as 8 / bits numbers each (i32), the low bits first. They have been of so few bits, as
+// which constants are stored.
 static ir_value_t* unpack(onnx_node_t* n, ir_value_t* x, int64_t bits) {
   int32_t rank = x->type->rank;
   int64_t at[ONNX_MAX_RANK];
@@ -266,7 +267,8 @@ static ir_value_t* unpack(onnx_node_t* n, ir_value_t* x, int64_t bits) {
   ir_value_t* shift = onnx_binary_number(n, SCALAR_mul, onnx_iota_like(n, x, rank), (double)bits);
   x = onnx_binary_number(n, SCALAR_and, graph_binary(n->b, SCALAR_shru, x, shift), (double)((1 << bits) - 1));
   dims[rank - 1] = onnx_dim_mul(n, dims[rank - 1], onnx_dim_of(8 / bits));
-  return onnx_reshape(n, x, rank, dims);
+  x = graph_cast(n->b, onnx_reshape(n, x, rank, dims), ir_type_int(n->ctx, (uint32_t)bits), true);
+  return graph_cast(n->b, x, ir_type_int(n->ctx, 32), true);
 }
 
 static ir_value_t* cut_last(onnx_node_t* n, ir_value_t* x, onnx_dim_t size) {

@@ -424,6 +424,24 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   return values_fit(ctx, entry);
 }
 
+static bool calls(ir_op_t* parent, const char* name) {
+  for (uint32_t r = 0; r < parent->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &parent->regions[r]) {
+      IR_FOR_OPS(op, block) {
+        const ir_attr_t* callee = is_named(op, "func.call") ? ir_op_attr(op, "callee") : NULL;
+        if (callee && callee->kind == IR_ATTR_SYMBOL && strcmp(callee->text, name) == 0) return true;
+        if (!is_torch_func(op) && calls(op, name)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// Whether functions of other dialects call it, with builtin tensors.
+static bool is_called_by_others(ir_op_t* module, const ir_op_t* func) {
+  return calls(module, ir_op_string(func, "sym_name", ""));
+}
+
 bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module) {
   ir_block_t* body = ir_module_body(module);
   ir_op_t* last = body->last;
@@ -431,7 +449,8 @@ bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module) {
   for (ir_op_t *op = body->first, *next; op; op = next) {
     next = op == last ? NULL : op->next;
     const char* visibility = ir_op_string(op, "sym_visibility", "public");
-    if (is_torch_func(op) && strcmp(visibility, "private") != 0) lowered &= lower_func(ctx, op);
+    if (!is_torch_func(op) || (strcmp(visibility, "private") == 0 && !is_called_by_others(module, op))) continue;
+    lowered &= lower_func(ctx, op);
   }
   if (!lowered) return false;
   IR_FOR_OPS_SAFE(op, body) {
