@@ -23,7 +23,7 @@ ALLOWED = {
     "hal": ["base", "module"],
     "vm": ["base", "module"],
     "io": ["base"],
-    "modules": ["base"],
+    "modules": ["base", "hal"],
     "runtime": ["base", "module", "hal", "vm"],
     "tooling": ["base", "module", "io"],
     "isa": ["base"],

@@ -114,9 +114,28 @@ static bool choose_targets(run_t* r) {
                   "and cuda for GPUs; --iree-execution-model=host-only is for no device");
 }
 
+// Inline models run in the caller's thread: on processors, and without a loader portable kernels only.
+static bool check_inline(run_t* r) {
+  const compiler_options_t* o = r->options;
+  for (uint32_t i = 0; o->devices && i < o->target_count; ++i) {
+    target_backend_t backend = o->targets[i].backend;
+    if (o->devices == MODULE_DEVICES_INLINE && backend != TARGET_VMVX) {
+      return ir_error(r->ctx, NULL,
+                      "--iree-execution-model=inline-static takes kernels that need no loader: "
+                      "--iree-hal-target-backends=vmvx; inline-dynamic takes those of llvm-cpu");
+    }
+    if (backend != TARGET_VMVX && backend != TARGET_LLVM_CPU) {
+      return ir_error(r->ctx, NULL,
+                      "--iree-execution-model=inline-dynamic runs on processors: llvm-cpu and vmvx, not %s",
+                      target_backend_name(backend));
+    }
+  }
+  return true;
+}
+
 static bool stage_read(run_t* r) {
   r->module = source_parse(r->ctx, &r->source);
-  return r->module && ir_verify(r->ctx, r->module) && choose_targets(r);
+  return r->module && ir_verify(r->ctx, r->module) && choose_targets(r) && check_inline(r);
 }
 
 static bool run_passes(run_t* r, ir_op_t* module, const pass_t* const* passes, uint32_t count) {

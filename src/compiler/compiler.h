@@ -13,6 +13,7 @@
 #include "compiler/trace_dispatches.h"
 #include "ir/pass.h"
 #include "iree/base/api.h"
+#include "module/format.h"
 #include "passes/element_types.h"
 #include "target/target.h"
 
@@ -75,14 +76,15 @@ typedef struct compiler_options_t {
   bool strip_assertions;          // without what the program asserts
   element_types_t element_types;  // to compute in
   bool strip_source_map;
-  bool fences;          // functions take a fence to wait for and one to signal (iree.abi.model = "coarse-fences")
-  bool donates;         // callers bring memory for results, which may be that of arguments (donate.h)
-  bool host_only;       // no targets: programs that need no device
-  bool needs_target;    // what is asked for cannot be made without one
-  bool data_tiling;     // pack weights, block activations
-  bool const_eval;      // compute what depends on constants only
-  bool timing;          // measure passes, for `pass_times`
-  int64_t elide_above;  // text output: elements of constants to show
+  bool fences;               // functions take a fence to wait for and one to signal (iree.abi.model = "coarse-fences")
+  bool donates;              // callers bring memory for results, which may be that of arguments (donate.h)
+  module_devices_t devices;  // where its device comes from, which in inline models is no device of the application's
+  bool host_only;            // no targets: programs that need no device
+  bool needs_target;         // what is asked for cannot be made without one
+  bool data_tiling;          // pack weights, block activations
+  bool const_eval;           // compute what depends on constants only
+  bool timing;               // measure passes, for `pass_times`
+  int64_t elide_above;       // text output: elements of constants to show
   uint32_t print_flags;
   bool emit_bytecode;        // where `stop_after` ends: MLIR bytecode instead of text
   int32_t bytecode_version;  // of it

@@ -556,8 +556,12 @@ static bool resolve_execution_model(const compiler_flags_t* flags, compiler_opti
   const char* model = flags->execution_model ? flags->execution_model : "async-internal";
   out->fences = strcmp(model, "async-external") == 0;
   out->host_only = strcmp(model, "host-only") == 0;
-  if (out->fences || out->host_only || strcmp(model, "async-internal") == 0) return true;
-  text_printf(error, "--iree-execution-model=%s is not supported; async-internal, async-external and host-only are",
+  if (strcmp(model, "inline-static") == 0) out->devices = MODULE_DEVICES_INLINE;
+  if (strcmp(model, "inline-dynamic") == 0) out->devices = MODULE_DEVICES_LOADER;
+  if (out->fences || out->host_only || out->devices || strcmp(model, "async-internal") == 0) return true;
+  text_printf(error,
+              "--iree-execution-model=%s is not known; async-internal, async-external, host-only, inline-static and "
+              "inline-dynamic are",
               model);
   return false;
 }

@@ -49,7 +49,8 @@ static const char* convention_of(host_t* h, const ir_op_t* op) {
 }
 
 static uint32_t import_of(host_t* h, const char* name, const char* convention, bool optional) {
-  return module_writer_import(h->writer, host_view(name), host_view(convention), optional);
+  iree_string_view_t full_name = module_writer_hal_name(h->writer, host_view(name));
+  return module_writer_import(h->writer, full_name, host_view(convention), optional);
 }
 
 // A copy of the tensor in a buffer of its own; views are made of it once it is there.

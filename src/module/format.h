@@ -41,6 +41,10 @@
 // An index that refers to nothing.
 #define MODULE_NONE UINT32_MAX
 
+// Where the program's device comes from: the module `hal`; or, for programs that run in their caller's thread without
+// devices of the application's, `hal_inline` (executables must be portable) or `hal_loader` (beside `hal_inline`).
+typedef enum { MODULE_DEVICES_HAL, MODULE_DEVICES_INLINE, MODULE_DEVICES_LOADER } module_devices_t;
+
 typedef struct module_header_t {
   uint32_t magic;
   uint16_t version_major;

@@ -232,8 +232,33 @@ uint32_t module_writer_global(module_writer_t* writer, iree_string_view_t name, 
 // Devices, executables, data
 //===----------------------------------------------------------------------------------------------------------------===
 
+void module_writer_devices(module_writer_t* writer, module_devices_t devices) { writer->devices = devices; }
+
+iree_string_view_t module_writer_hal_name(const module_writer_t* writer, iree_string_view_t name) {
+  // NAME(in hal, for inline programs, with loaders)
+#define NAMES(NAME)                                                                 \
+  NAME("hal.devices.get", "hal_inline.devices.get", "hal_loader.devices.get")       \
+  NAME("hal.devices.count", "hal_inline.devices.count", "hal_loader.devices.count") \
+  NAME("hal.buffer_view.trace", "hal_inline.buffer_view.trace", "hal_inline.buffer_view.trace")
+#define NAME(hal, alone, loader)                                        \
+  if (iree_string_view_equal(name, IREE_SV(hal))) {                     \
+    return writer->devices == MODULE_DEVICES_INLINE   ? IREE_SV(alone)  \
+           : writer->devices == MODULE_DEVICES_LOADER ? IREE_SV(loader) \
+                                                      : name;           \
+  }
+  NAMES(NAME)
+#undef NAME
+#undef NAMES
+  return name;
+}
+
 uint32_t module_writer_device(module_writer_t* writer, iree_string_view_t name, uint32_t ordinal) {
-  module_writer_dependency(writer, IREE_SV("hal"), 0, false);
+  if (writer->devices == MODULE_DEVICES_HAL) {
+    module_writer_dependency(writer, IREE_SV("hal"), 0, false);
+  } else {
+    module_writer_dependency(writer, IREE_SV("hal_inline"), 0, false);
+  }
+  if (writer->devices == MODULE_DEVICES_LOADER) module_writer_dependency(writer, IREE_SV("hal_loader"), 0, false);
   module_device_t row = {module_writer_string(writer, name), ordinal};
   return module_writer_append(writer, MODULE_SECTION_DEVICES, 1, &row);
 }

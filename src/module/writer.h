@@ -95,7 +95,12 @@ void module_writer_destroy(module_writer_t* writer);
 // Reflection of the module itself; before any export.
 void module_writer_attr(module_writer_t* writer, iree_string_view_t key, iree_string_view_t value);
 
-// A module that must (or, `optional`, may) be in the context before this one. "hal" is added by itself.
+// Before the first device.
+void module_writer_devices(module_writer_t* writer, module_devices_t devices);
+// The full name of a function of `hal` ("hal.devices.get") as such a program imports it.
+iree_string_view_t module_writer_hal_name(const module_writer_t* writer, iree_string_view_t name);
+
+// A module that must (or, `optional`, may) be in the context before this one. That of the device is added by itself.
 void module_writer_dependency(module_writer_t* writer, iree_string_view_t name, uint32_t version, bool optional);
 
 // A string for `fail` and the like; equal strings share an index.

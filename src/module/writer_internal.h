@@ -20,6 +20,7 @@ struct module_writer_t {
   void (*written)(void* user, uint64_t length);
   void* user;
   module_header_t header;
+  module_devices_t devices;
   rows_t sections[MODULE_SECTION_COUNT];
   rows_t entries;          // writer_entry_t
   rows_t entry_names;      // bool, by string: whether an entry is called so

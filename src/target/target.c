@@ -23,7 +23,8 @@ const char* target_backend_name(target_backend_t backend) { return backends[back
 bool target_backend_is_built(target_backend_t backend) { return backends[backend].is_built; }
 
 bool target_backend_find(const char* name, target_backend_t* out, text_t* error) {
-  const char* option = NULL;  // that left it out
+  const char* option = NULL;                            // that left it out
+  if (strcmp(name, "vmvx-inline") == 0) name = "vmvx";  // whose kernels can be in the program
   for (int i = 0; i < TARGET_BACKEND_COUNT; ++i) {
     if (strcmp(backends[i].name, name) != 0) continue;
     *out = (target_backend_t)i;

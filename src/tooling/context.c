@@ -120,12 +120,14 @@ iree_status_t tooling_module_load(iree_vm_instance_t* instance, iree_string_view
 
 // Modules that the tools make themselves, for others that name them.
 typedef struct needs_t {
-  bool hal, parameters, check;
+  bool hal, alone, loader, parameters, check;
 } needs_t;
 
 static iree_status_t find_needs(void* user_data, const iree_vm_module_dependency_t* dependency) {
   needs_t* needs = user_data;
   if (iree_string_view_equal(dependency->name, IREE_SV("hal"))) needs->hal = true;
+  if (iree_string_view_equal(dependency->name, IREE_SV("hal_inline"))) needs->alone = true;
+  if (iree_string_view_equal(dependency->name, IREE_SV("hal_loader"))) needs->loader = true;
   if (iree_string_view_equal(dependency->name, IREE_SV("io_parameters"))) needs->parameters = true;
   if (iree_string_view_equal(dependency->name, IREE_SV("check"))) needs->check = true;
   return iree_ok_status();
@@ -142,7 +144,7 @@ static iree_status_t create_hal(tooling_context_t* context, iree_vm_module_t** o
   return iree_ok_status();
 }
 
-enum { BUILTIN_HAL, BUILTIN_PARAMETERS, BUILTIN_CHECK, BUILTIN_COUNT };
+enum { BUILTIN_HAL, BUILTIN_INLINE, BUILTIN_LOADER, BUILTIN_PARAMETERS, BUILTIN_CHECK, BUILTIN_COUNT };
 
 // Creates devices, the hal module and parameters the first time that a module needs them.
 static iree_status_t resolve_dependencies(tooling_context_t* context, iree_vm_module_t* module,
@@ -151,6 +153,12 @@ static iree_status_t resolve_dependencies(tooling_context_t* context, iree_vm_mo
   IREE_RETURN_IF_ERROR(iree_vm_module_enumerate_dependencies(module, find_needs, &needs));
   iree_status_t status = iree_ok_status();
   if (needs.hal && !builtins[BUILTIN_HAL]) status = create_hal(context, &builtins[BUILTIN_HAL]);
+  if (iree_status_is_ok(status) && needs.alone && !builtins[BUILTIN_INLINE]) {
+    status = tooling_inline_create(context->instance, context->allocator, &builtins[BUILTIN_INLINE]);
+  }
+  if (iree_status_is_ok(status) && needs.loader && !builtins[BUILTIN_LOADER]) {
+    status = tooling_loader_create(context->instance, context->allocator, &builtins[BUILTIN_LOADER]);
+  }
   if (iree_status_is_ok(status) && needs.parameters && !builtins[BUILTIN_PARAMETERS]) {
     status = iree_tooling_create_parameters_module_from_flags(context->instance, 0, NULL, context->allocator,
                                                               &builtins[BUILTIN_PARAMETERS]);

@@ -52,6 +52,13 @@ iree_status_t tooling_context_find_function(const tooling_context_t* context, ir
 // The only export of a module that is not internal; a function and its `$async` form count as one.
 iree_status_t tooling_module_find_function(const iree_vm_module_t* module, iree_vm_function_t* out_function);
 
+// The modules of programs without devices of the application's (context_util.c): with the host's memory, and with all
+// loaders that there are, and plugins that --executable_plugin= names.
+iree_status_t tooling_inline_create(iree_vm_instance_t* instance, iree_allocator_t allocator,
+                                    iree_vm_module_t** out_module);
+iree_status_t tooling_loader_create(iree_vm_instance_t* instance, iree_allocator_t allocator,
+                                    iree_vm_module_t** out_module);
+
 // The values of --module, a module from one, and a frozen VM context with the limits of the flags.
 iree_string_view_list_t tooling_module_flags(void);
 iree_status_t tooling_module_load(iree_vm_instance_t* instance, iree_string_view_t spec, iree_allocator_t allocator,

@@ -1,7 +1,11 @@
 // See iree/tooling/context_util.h and modules/resolver.h.
 #include "iree/tooling/context_util.h"
 
+#include "iree/hal/local/executable_plugin_manager.h"
+#include "iree/hal/local/loaders/registration/init.h"
 #include "iree/modules/check/module.h"
+#include "iree/modules/hal/inline/module.h"
+#include "iree/modules/hal/loader/module.h"
 #include "iree/modules/hal/module.h"
 #include "iree/tooling/modules/resolver.h"
 #include "iree/tooling/parameter_util.h"
@@ -95,12 +99,45 @@ iree_status_t iree_tooling_find_single_exported_function(const iree_vm_module_t*
   return tooling_module_find_function(module, out_function);
 }
 
+iree_status_t tooling_inline_create(iree_vm_instance_t* instance, iree_allocator_t allocator,
+                                    iree_vm_module_t** out_module) {
+  iree_hal_allocator_t* memory = NULL;
+  IREE_RETURN_IF_ERROR(iree_hal_allocator_create_heap(IREE_SV("host"), allocator, allocator, &memory));
+  iree_status_t status =
+      iree_hal_inline_module_create(instance, IREE_HAL_INLINE_MODULE_FLAG_NONE,
+                                    iree_hal_module_debug_sink_stdio(stderr), memory, allocator, out_module);
+  iree_hal_allocator_release(memory);
+  return status;
+}
+
+iree_status_t tooling_loader_create(iree_vm_instance_t* instance, iree_allocator_t allocator,
+                                    iree_vm_module_t** out_module) {
+  iree_hal_executable_plugin_manager_t* plugins = NULL;
+  iree_hal_executable_loader_t* loaders[8];
+  iree_host_size_t count = 0;
+  IREE_RETURN_IF_ERROR(iree_hal_executable_plugin_manager_create_from_flags(allocator, &plugins));
+  iree_status_t status =
+      iree_hal_create_all_available_executable_loaders(plugins, IREE_ARRAYSIZE(loaders), &count, loaders, allocator);
+  iree_hal_executable_plugin_manager_release(plugins);
+  IREE_RETURN_IF_ERROR(status);
+  status =
+      iree_hal_loader_module_create(instance, IREE_HAL_LOADER_MODULE_FLAG_NONE, count, loaders, allocator, out_module);
+  for (iree_host_size_t i = 0; i < count; ++i) iree_hal_executable_loader_release(loaders[i]);
+  return status;
+}
+
 iree_status_t iree_tooling_resolve_module_dependency(iree_vm_instance_t* instance,
                                                      const iree_vm_module_dependency_t* dependency,
                                                      iree_allocator_t host_allocator, iree_vm_module_t** out_module) {
   *out_module = NULL;
   if (iree_string_view_equal(dependency->name, IREE_SV("check"))) {
     return iree_check_module_create(instance, host_allocator, out_module);
+  }
+  if (iree_string_view_equal(dependency->name, IREE_SV("hal_inline"))) {
+    return tooling_inline_create(instance, host_allocator, out_module);
+  }
+  if (iree_string_view_equal(dependency->name, IREE_SV("hal_loader"))) {
+    return tooling_loader_create(instance, host_allocator, out_module);
   }
   if (iree_string_view_equal(dependency->name, IREE_SV("io_parameters"))) {
     return iree_tooling_create_parameters_module_from_flags(instance, 0, NULL, host_allocator, out_module);

@@ -3,10 +3,16 @@
 
 #include <inttypes.h>
 
+#include "iree/base/threading/mutex.h"
+#include "iree/hal/drivers/local_sync/sync_device.h"
+#include "iree/hal/local/loaders/vmvx_module_loader.h"
+
 typedef struct inline_module_t {
   iree_hal_module_debug_sink_t debug_sink;
   iree_hal_allocator_t* device_allocator;
   iree_allocator_t allocator;
+  iree_slim_mutex_t mutex;    // of the device's making
+  iree_hal_device_t* device;  // of programs that the compiler made; NULL until one asks
 } inline_module_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -297,6 +303,38 @@ IREE_VM_ABI_EXPORT(device_query_i64, void, rr, iI) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Devices
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Runs portable executables in the caller's thread.
+static iree_status_t create_device(inline_module_t* self) {
+  iree_hal_sync_device_params_t params;
+  iree_hal_executable_loader_t* loader = NULL;
+  iree_hal_device_create_params_t create = iree_hal_device_create_params_default();
+  iree_hal_sync_device_params_initialize(&params);
+  IREE_RETURN_IF_ERROR(iree_hal_vmvx_module_loader_create_isolated(0, NULL, self->allocator, &loader));
+  iree_status_t status = iree_hal_sync_device_create(IREE_SV("local-sync"), &params, &create, 1, &loader,
+                                                     self->device_allocator, self->allocator, &self->device);
+  iree_hal_executable_loader_release(loader);
+  return status;
+}
+
+IREE_VM_ABI_EXPORT(count_devices, void, v, i) {
+  rets->i0 = 1;
+  return iree_ok_status();
+}
+
+IREE_VM_ABI_EXPORT(get_device, void, i, r) {
+  inline_module_t* self = module;
+  if (args->i0) return iree_ok_status();
+  iree_slim_mutex_lock(&self->mutex);
+  iree_status_t status = self->device ? iree_ok_status() : create_device(self);
+  iree_slim_mutex_unlock(&self->mutex);
+  if (iree_status_is_ok(status)) rets->r0 = iree_hal_device_retain_ref(self->device);
+  return status;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Module
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -316,7 +354,9 @@ IREE_VM_ABI_EXPORT(device_query_i64, void, rr, iI) {
   EXPORT("buffer_view.encoding_type", buffer_view_encoding_type, r, i)         \
   EXPORT("buffer_view.rank", buffer_view_rank, r, i)                           \
   EXPORT("buffer_view.trace", buffer_view_trace, rCrD, v)                      \
-  EXPORT("device.query.i64", device_query_i64, rr, iI)
+  EXPORT("device.query.i64", device_query_i64, rr, iI)                         \
+  EXPORT("devices.count", count_devices, v, i)                                 \
+  EXPORT("devices.get", get_device, i, r)
 
 static const iree_vm_native_export_descriptor_t exports[] = {
 #define EXPORT(name, function, arguments, results) \
@@ -342,6 +382,8 @@ static const iree_vm_native_module_descriptor_t descriptor = {
 static void destroy(void* self) {
   inline_module_t* module = self;
   if (module->debug_sink.release.fn) module->debug_sink.release.fn(module->debug_sink.release.user_data);
+  iree_hal_device_release(module->device);
+  iree_slim_mutex_deinitialize(&module->mutex);
   iree_hal_allocator_release(module->device_allocator);
   iree_allocator_free(module->allocator, module);
 }
@@ -355,7 +397,9 @@ iree_status_t iree_hal_inline_module_create(iree_vm_instance_t* instance, iree_h
   iree_vm_module_t interface;
   if (flags) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "there is no flag 0x%x", flags);
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(host_allocator, sizeof(*module), (void**)&module));
-  *module = (inline_module_t){debug_sink, device_allocator, host_allocator};
+  *module =
+      (inline_module_t){.debug_sink = debug_sink, .device_allocator = device_allocator, .allocator = host_allocator};
+  iree_slim_mutex_initialize(&module->mutex);
   iree_status_t status = iree_vm_module_initialize(&interface, module);
   interface.destroy = destroy;
   if (iree_status_is_ok(status)) {
@@ -364,6 +408,7 @@ iree_status_t iree_hal_inline_module_create(iree_vm_instance_t* instance, iree_h
   if (iree_status_is_ok(status)) {
     iree_hal_allocator_retain(device_allocator);
   } else {
+    iree_slim_mutex_deinitialize(&module->mutex);
     iree_allocator_free(host_allocator, module);
   }
   return status;

@@ -12,14 +12,14 @@ static bool is_init(iree_string_view_t name) { return iree_string_view_equal(nam
 static uint32_t init_ordinal(const bytecode_module_t* module) { return module->image.exports_count; }
 
 typedef struct implicit_import_t {
-  const char* full_name;
+  const char* full_names[3];  // by provider
   const char* convention;
   iree_vm_function_linkage_t linkage;
 } implicit_import_t;
 
 static const implicit_import_t implicit_imports[VM_IMPLICIT_COUNT] = {
-#define IMPLICIT_IMPORT(NAME, full_name, convention, linkage) \
-  {full_name, convention, IREE_VM_FUNCTION_LINKAGE_##linkage},
+#define IMPLICIT_IMPORT(NAME, loader, tail, convention, linkage) \
+  {{"hal." tail, "hal_inline." tail, loader tail}, convention, IREE_VM_FUNCTION_LINKAGE_##linkage},
     VM_IMPLICIT_IMPORTS(IMPLICIT_IMPORT)
 #undef IMPLICIT_IMPORT
 };
@@ -70,6 +70,18 @@ static iree_status_t enumerate_dependencies(void* self, iree_vm_module_dependenc
   return iree_ok_status();
 }
 
+// Modules that depend on `hal` have devices from there, whatever else they call.
+static module_devices_t find_provider(const module_image_t* image) {
+  bool hal = false, loader = false, alone = false;
+  for (uint32_t i = 0; i < image->dependencies_count; ++i) {
+    iree_string_view_t name = module_image_string(image, image->dependencies[i].name);
+    hal |= iree_string_view_equal(name, IREE_SV("hal"));
+    alone |= iree_string_view_equal(name, IREE_SV("hal_inline"));
+    loader |= iree_string_view_equal(name, IREE_SV("hal_loader"));
+  }
+  return hal || !alone ? MODULE_DEVICES_HAL : loader ? MODULE_DEVICES_LOADER : MODULE_DEVICES_INLINE;
+}
+
 static iree_status_t get_attr(const module_image_t* image, uint32_t first, uint32_t count, iree_host_size_t index,
                               iree_string_pair_t* out_attr) {
   if (index >= count) return iree_status_from_code(IREE_STATUS_OUT_OF_RANGE);
@@ -89,7 +101,7 @@ static iree_status_t get_import(bytecode_module_t* module, iree_host_size_t ordi
   if (ordinal >= vm_module_import_count(module)) return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "no such import");
   if (ordinal >= image->imports_count) {
     const implicit_import_t* import = &implicit_imports[ordinal - image->imports_count];
-    *name = iree_make_cstring_view(import->full_name);
+    *name = iree_make_cstring_view(import->full_names[module->provider]);
     *convention = iree_make_cstring_view(import->convention);
     function->linkage = import->linkage;
     return iree_ok_status();
@@ -335,6 +347,7 @@ iree_status_t iree_vm_bytecode_module_create(iree_vm_instance_t* instance, iree_
     iree_allocator_free(allocator, module);
     return status;
   }
+  module->provider = find_provider(&module->image);
   module->instance = instance;
   iree_vm_instance_retain(instance);
   module->allocator = allocator;

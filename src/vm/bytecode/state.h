@@ -15,19 +15,20 @@ typedef struct bytecode_module_t {
   iree_allocator_t archive_allocator;
   iree_const_byte_span_t archive;
   module_image_t image;
+  module_devices_t provider;              // of its devices
   bool portable_only;                     // native code in it is not used
   const iree_vm_c_function_t* functions;  // of each function, what of it is C; or NULL
 } bytecode_module_t;
 
 // Imports that every module with devices has besides its own: after those, in this order.
-//   IMPLICIT_IMPORT(NAME, full name, convention, linkage)
-#define VM_IMPLICIT_IMPORTS(IMPLICIT_IMPORT)                         \
-  IMPLICIT_IMPORT(DEVICE_COUNT, "hal.devices.count", "0v_i", IMPORT) \
-  IMPLICIT_IMPORT(DEVICE_GET, "hal.devices.get", "0i_r", IMPORT)     \
-  IMPLICIT_IMPORT(VIEW_TRACE, "hal.buffer_view.trace", "0rCrD_v", IMPORT_OPTIONAL)
+//   IMPLICIT_IMPORT(NAME, module of it where hal_loader has the device, name, convention, linkage)
+#define VM_IMPLICIT_IMPORTS(IMPLICIT_IMPORT)                                    \
+  IMPLICIT_IMPORT(DEVICE_COUNT, "hal_loader.", "devices.count", "0v_i", IMPORT) \
+  IMPLICIT_IMPORT(DEVICE_GET, "hal_loader.", "devices.get", "0i_r", IMPORT)     \
+  IMPLICIT_IMPORT(VIEW_TRACE, "hal_inline.", "buffer_view.trace", "0rCrD_v", IMPORT_OPTIONAL)
 
 typedef enum {
-#define IMPLICIT_IMPORT(NAME, full_name, convention, linkage) VM_IMPLICIT_##NAME,
+#define IMPLICIT_IMPORT(NAME, loader, tail, convention, linkage) VM_IMPLICIT_##NAME,
   VM_IMPLICIT_IMPORTS(IMPLICIT_IMPORT)
 #undef IMPLICIT_IMPORT
       VM_IMPLICIT_COUNT,

@@ -29,9 +29,23 @@ extern "C" {
 // Registers all of them with an instance; before any module that uses the HAL is created.
 IREE_API_EXPORT iree_status_t iree_hal_module_register_all_types(iree_vm_instance_t* instance);
 
+// The same for programs that use `hal_inline` or `hal_loader` only: their device is an object too.
+static inline iree_status_t iree_hal_module_register_inline_types(iree_vm_instance_t* instance) {
+  return iree_hal_module_register_all_types(instance);
+}
+static inline iree_status_t iree_hal_module_register_loader_types(iree_vm_instance_t* instance) {
+  return iree_hal_module_register_all_types(instance);
+}
+
 // Takes over the registrations of an instance that belongs to another library: for modules in shared libraries, which
 // have their own copies of these variables. NOT_FOUND when a type is not registered.
 IREE_API_EXPORT iree_status_t iree_hal_module_resolve_all_types(iree_vm_instance_t* instance);
+static inline iree_status_t iree_hal_module_resolve_inline_types(iree_vm_instance_t* instance) {
+  return iree_hal_module_resolve_all_types(instance);
+}
+static inline iree_status_t iree_hal_module_resolve_loader_types(iree_vm_instance_t* instance) {
+  return iree_hal_module_resolve_all_types(instance);
+}
 
 // Elements of lists. `assign` does not retain; NULL when the element is missing, null or of another type.
 IREE_API_EXPORT iree_hal_buffer_t* iree_vm_list_get_buffer_assign(const iree_vm_list_t* list, iree_host_size_t i);

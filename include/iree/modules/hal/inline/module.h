@@ -8,8 +8,9 @@
 //   device.query.i64(category, key) -> ok, value
 //
 // Storage is a !vm.buffer over the same memory, which keeps it alive; to be wrapped it must be aligned to
-// IREE_HAL_HEAP_BUFFER_ALIGNMENT. iree-compile makes no programs for it; modules of
-// one's own and host-only programs can call it.
+// IREE_HAL_HEAP_BUFFER_ALIGNMENT. Programs of iree-compile
+// --iree-execution-model=inline-static and inline-dynamic need it; the former take their device from here too
+// (devices.count, devices.get), which runs portable executables in the caller's thread.
 #ifndef IREE_MODULES_HAL_INLINE_MODULE_H_
 #define IREE_MODULES_HAL_INLINE_MODULE_H_
 
