@@ -2,6 +2,7 @@
 
 #include "tooling/profiling.h"
 
+#include "hal/profile/families.h"
 #include "iree/base/threading/api.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/utils/profile_file.h"
@@ -41,23 +42,6 @@ struct tooling_profiling_t {
 // Flags
 //===----------------------------------------------------------------------------------------------------------------===
 
-static const struct {
-  const char* name;
-  iree_hal_device_profiling_data_families_t family;
-} families[] = {
-    {"queue-events", IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS},
-    {"host-execution", IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS},
-    {"device-queue-events", IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS},
-    {"dispatch-events", IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS},
-    {"counters", IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES},
-    {"executable-metadata", IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA},
-    {"executable-traces", IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_TRACES},
-    {"memory-events", IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS},
-    {"device-metrics", IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS},
-    {"command-region-events", IREE_HAL_DEVICE_PROFILING_DATA_COMMAND_REGION_EVENTS},
-    {"counter-ranges", IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES},
-};
-
 static iree_status_t parse_mode(iree_hal_device_profiling_data_families_t* out_families) {
   iree_string_view_t rest = iree_make_cstring_view(FLAG_device_profiling_mode);
   *out_families = 0;
@@ -66,12 +50,15 @@ static iree_status_t parse_mode(iree_hal_device_profiling_data_families_t* out_f
     iree_string_view_split(rest, ',', &name, &rest);
     name = iree_string_view_trim(name);
     size_t i = 0;
-    while (i < IREE_ARRAYSIZE(families) && !iree_string_view_equal(name, iree_make_cstring_view(families[i].name))) ++i;
-    if (i == IREE_ARRAYSIZE(families)) {
+    while (i < HAL_PROFILE_FAMILIES &&
+           !iree_string_view_equal(name, iree_make_cstring_view(hal_profile_families[i].name))) {
+      ++i;
+    }
+    if (i == HAL_PROFILE_FAMILIES) {
       return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unsupported profiling data family '%.*s'", (int)name.size,
                               name.data);
     }
-    *out_families |= families[i].family;
+    *out_families |= hal_profile_families[i].family;
   }
   return iree_ok_status();
 }

@@ -20,6 +20,7 @@
 #include "iree/hal/fence.h"
 #include "iree/hal/file.h"
 #include "iree/hal/pool.h"
+#include "iree/hal/profile_metrics.h"
 #include "iree/hal/profile_options.h"
 #include "iree/hal/profile_schema.h"
 #include "iree/hal/profile_sink.h"

@@ -37,10 +37,18 @@ static void free_timer(hal_queued_device_t* base, uint64_t timer) {
   hsa_of(base)->hsa_signal_destroy((hsa_signal_t){timer});
 }
 
+// BDF: bus in 15:8, device in 7:3, function in 2:0 (hsa_ext_amd.h).
+static iree_status_t open_metrics(hal_queued_device_t* base, uint32_t physical, hal_metrics_t** out_metrics) {
+  const system_gpu_t* gpu = ((logical_device_t*)base)->physical[physical].gpu;
+  return hal_metrics_open_sysfs(gpu->pci_domain, gpu->bdf >> 8 & 255, gpu->bdf >> 3 & 31, gpu->bdf & 7,
+                                base->host_allocator, out_metrics);
+}
+
 const hal_profile_interface_t amdgpu_profile_interface = {
     .kind = "amdgpu",
     .families = GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
-                IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_TRACES,
+                IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES | IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_TRACES |
+                IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS,
     .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT,
     .queues = gpu_profile_queues,
     .correlate = correlate,
@@ -49,6 +57,7 @@ const hal_profile_interface_t amdgpu_profile_interface = {
     .free_timer = free_timer,
     .counting = &amdgpu_counting,
     .tracing = &amdgpu_tracing,
+    .open_metrics = open_metrics,
 };
 
 void profile_note_times(const host_queue_t* queue, const gpu_part_t* part) {

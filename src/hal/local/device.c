@@ -128,17 +128,22 @@ static uint32_t profile_queues(hal_queued_device_t* base, hal_profile_queue_t ou
 
 static uint32_t profile_workers(hal_queued_device_t* base) { return (uint32_t)worker_count((local_device_t*)base); }
 
+static iree_status_t open_metrics(hal_queued_device_t* base, uint32_t physical, hal_metrics_t** out_metrics) {
+  return hal_metrics_open_host(base->host_allocator, out_metrics);
+}
+
 static const hal_profile_interface_t local_profile_interface = {
     .kind = "local",
     .runs_on_host = true,
     .families = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS |
                 IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
                 IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS |
-                IREE_HAL_DEVICE_PROFILING_DATA_COMMAND_REGION_EVENTS,
+                IREE_HAL_DEVICE_PROFILING_DATA_COMMAND_REGION_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS,
     .lightweight = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS |
                    IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA,
     .queues = profile_queues,
     .worker_count = profile_workers,
+    .open_metrics = open_metrics,
 };
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -8,6 +8,7 @@
 #ifndef IREE_C_HAL_PROFILE_PROFILE_H_
 #define IREE_C_HAL_PROFILE_PROFILE_H_
 
+#include "hal/profile/metrics.h"
 #include "iree/base/internal/atomics.h"
 #include "iree/hal/api.h"
 
@@ -94,6 +95,8 @@ typedef struct hal_profile_interface_t {
   void (*free_timer)(hal_queued_device_t* device, uint64_t timer);
   const hal_profile_counting_t* counting;  // NULL: there are no counters
   const hal_profile_tracing_t* tracing;    // NULL: there are no traces
+  // What samples the metrics of a physical device. Errors say why there are none.
+  iree_status_t (*open_metrics)(hal_queued_device_t* device, uint32_t physical, hal_metrics_t** out_metrics);
 } hal_profile_interface_t;
 
 // A command of what an operation runs.

@@ -1,6 +1,8 @@
 // Sessions: begin, flush, end; see session.h.
 #include "hal/profile/session.h"
 
+#include "hal/profile/families.h"
+
 // What records of one kind may take between two flushes, in bytes.
 #define MAX_RECORDS ((size_t)256 << 20)
 
@@ -18,6 +20,7 @@ void profile_release(hal_profile_t* profile) {
   }
   profile_end_counting(profile);
   profile_end_tracing(profile);
+  profile_end_metrics(profile);
   iree_allocator_free(profile->host_allocator, profile->executables);
   iree_allocator_free(profile->host_allocator, profile->buffers);
   iree_allocator_free(profile->host_allocator, profile->pattern);
@@ -244,6 +247,7 @@ static iree_status_t flush(hal_queued_device_t* device, hal_profile_t* profile) 
   collection_t collection;
   IREE_RETURN_IF_ERROR(profile_sample_ranges(profile));
   IREE_RETURN_IF_ERROR(sample_clocks(device, profile));
+  profile_sample_metrics(profile);
   take_collection(profile, &collection);
   iree_status_t status = write_collection(profile, &collection);
   free_collection(profile, &collection);
@@ -301,6 +305,18 @@ static iree_status_t finish(hal_queued_device_t* device, hal_profile_t* profile)
 // The device's calls
 //===----------------------------------------------------------------------------------------------------------------===
 
+static iree_status_t refuse_families(const hal_profile_interface_t* interface, uint64_t families) {
+  char names[256];
+  size_t size = 0;
+  for (uint32_t i = 0; i < HAL_PROFILE_FAMILIES; ++i) {
+    if (!(families & hal_profile_families[i].family)) continue;
+    size +=
+        (size_t)snprintf(names + size, sizeof(names) - size, "%s%s", size ? ", " : "", hal_profile_families[i].name);
+  }
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported %s profiling data families 0x%" PRIx64 " (%s)",
+                          interface->kind, families, size ? names : "unknown");
+}
+
 static iree_status_t check_options(const hal_queued_device_t* device,
                                    const iree_hal_device_profiling_options_t* options) {
   const hal_profile_interface_t* interface = device->profile_interface;
@@ -309,10 +325,7 @@ static iree_status_t check_options(const hal_queued_device_t* device,
                             (int)device->identifier.size, device->identifier.data);
   }
   uint64_t unsupported = options->data_families & ~interface->families;
-  if (unsupported) {
-    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported %s profiling data families 0x%" PRIx64,
-                            interface->kind, unsupported);
-  }
+  if (unsupported) return refuse_families(interface, unsupported);
   if (options->counter_set_count && !interface->counting) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "%s profiling has no counters", interface->kind);
   }
@@ -326,6 +339,7 @@ iree_status_t hal_device_profiling_begin(iree_hal_device_t* base, const iree_hal
   IREE_RETURN_IF_ERROR(create(device, options, &profile));
   iree_status_t begun = profile_begin_counting(device, profile, options);
   if (iree_status_is_ok(begun)) begun = profile_begin_tracing(device, profile, options);
+  if (iree_status_is_ok(begun)) begun = profile_begin_metrics(device, profile);
   if (iree_status_is_ok(begun) && has_switch(profile)) begun = profile->interface->enable(device, true);
   if (!iree_status_is_ok(begun)) {
     profile_release(profile);

@@ -29,6 +29,12 @@ typedef struct profile_buffer_t {
   bool is_imported;
 } profile_buffer_t;
 
+typedef struct profile_metrics_t {
+  hal_metrics_t* metrics;
+  uint32_t physical;
+  uint32_t metric_count;  // that are described; 0: none is yet
+} profile_metrics_t;
+
 struct hal_profile_t {
   iree_atomic_ref_count_t ref_count;
   iree_allocator_t host_allocator;
@@ -64,6 +70,10 @@ struct hal_profile_t {
 
   void* tracing;  // traces.c: what the driver traces with
 
+  // device_metrics.c: what samples each physical device. Of who flushes.
+  uint32_t metrics_count;
+  profile_metrics_t metrics[HAL_PROFILE_MAX_QUEUES];
+
   iree_hal_allocator_t* allocator;  // the device's, when buffers are watched (buffers.c); not retained
   hal_profile_t* next_watcher;
 };
@@ -96,6 +106,11 @@ uint64_t profile_make_trace(hal_profile_t* profile, const hal_profile_queue_t* q
                             iree_hal_executable_t* executable);
 // Writes what was traced, a chunk each.
 iree_status_t profile_write_traces(hal_profile_t* profile, const profile_records_t* records);
+
+// The same of metrics, which are sampled now and each time that they are to be.
+iree_status_t profile_begin_metrics(hal_queued_device_t* device, hal_profile_t* profile);
+void profile_end_metrics(hal_profile_t* profile);
+void profile_sample_metrics(hal_profile_t* profile);
 
 // What chunks of a session have alike.
 iree_hal_profile_chunk_metadata_t profile_metadata(const hal_profile_t* profile, iree_string_view_t content_type);

@@ -117,6 +117,8 @@ iree_status_t stream_executable_load(gpu_device_t* device, iree_const_byte_span_
 
 // profile.c
 extern const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1];  // by `tracing` of the options
+// metrics.c
+iree_status_t stream_metrics_open(hal_queued_device_t* device, uint32_t physical, hal_metrics_t** out_metrics);
 // When nothing has timers any more.
 void stream_clock_destroy(stream_gpu_t* gpu, iree_allocator_t host_allocator);
 // Before and behind work in a stream of its GPU; the context is entered. NULL: nothing.

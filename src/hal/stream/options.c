@@ -71,6 +71,9 @@ IREE_FLAG_LIST(string, hip_dylib_path,
 IREE_FLAG_LIST(string, cuda_nccl_path,
                "Folder of libnccl.so.2, or file:PATH for exactly that file; before IREE_CUDA_NCCL_PATH, where `;`\n"
                "separates them. May be repeated.")
+IREE_FLAG_LIST(string, cuda_nvml_path,
+               "Folder of libnvidia-ml.so.1, for metrics, or file:PATH for exactly that file; before\n"
+               "IREE_CUDA_NVML_PATH, where `;` separates them. May be repeated.")
 IREE_FLAG_LIST(string, hip_rccl_path,
                "Folder of librccl.so.1, or file:PATH for exactly that file; before IREE_HIP_RCCL_PATH, where `;`\n"
                "separates them. May be repeated.")
@@ -182,6 +185,10 @@ iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_P
 
 iree_string_view_list_t stream_nccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
   return find_paths(FLAG_cuda_nccl_path_list(), "IREE_CUDA_NCCL_PATH", storage);
+}
+
+iree_string_view_list_t stream_nvml_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  return find_paths(FLAG_cuda_nvml_path_list(), "IREE_CUDA_NVML_PATH", storage);
 }
 
 iree_string_view_list_t stream_rccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {

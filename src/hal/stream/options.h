@@ -46,5 +46,6 @@ iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_P
 // IREE_HIP_RCCL_PATH.
 iree_string_view_list_t stream_nccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 iree_string_view_list_t stream_rccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
+iree_string_view_list_t stream_nvml_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 
 #endif  // IREE_C_HAL_STREAM_OPTIONS_H_

@@ -151,17 +151,18 @@ static void free_timer(hal_queued_device_t* base, uint64_t handle) {
 }
 
 // By how much of the library's times is allowed.
-#define INTERFACE(name, more)                                                         \
-  {                                                                                   \
-      .kind = name,                                                                   \
-      .families = GPU_PROFILE_FAMILIES | (more),                                      \
-      .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT & (GPU_PROFILE_FAMILIES | (more)), \
-      .queues = gpu_profile_queues,                                                   \
-      .correlate = correlate,                                                         \
-      .enable = enable,                                                               \
-      .times_operations = true,                                                       \
-      .make_timer = make_timer,                                                       \
-      .free_timer = free_timer,                                                       \
+#define INTERFACE(name, more)                                                                    \
+  {                                                                                              \
+      .kind = name,                                                                              \
+      .families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS | (more), \
+      .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT & (GPU_PROFILE_FAMILIES | (more)),            \
+      .queues = gpu_profile_queues,                                                              \
+      .correlate = correlate,                                                                    \
+      .enable = enable,                                                                          \
+      .times_operations = true,                                                                  \
+      .make_timer = make_timer,                                                                  \
+      .free_timer = free_timer,                                                                  \
+      .open_metrics = stream_metrics_open,                                                       \
   }
 const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1] = {
     INTERFACE("GPU (--cuda_tracing=0 or --hip_tracing=0 takes no times)", 0),
