@@ -2,7 +2,6 @@
 
 #include "tooling/profiling.h"
 
-#include "hal/profile/families.h"
 #include "iree/base/threading/api.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/utils/profile_file.h"
@@ -42,6 +41,14 @@ struct tooling_profiling_t {
 // Flags
 //===----------------------------------------------------------------------------------------------------------------===
 
+static const struct {
+  const char* name;
+  iree_hal_device_profiling_data_families_t family;
+} families[] = {
+#define FAMILY(name, id) {name, IREE_HAL_DEVICE_PROFILING_DATA_##id},
+#include "base/profile_families.def"
+};
+
 static iree_status_t parse_mode(iree_hal_device_profiling_data_families_t* out_families) {
   iree_string_view_t rest = iree_make_cstring_view(FLAG_device_profiling_mode);
   *out_families = 0;
@@ -50,15 +57,14 @@ static iree_status_t parse_mode(iree_hal_device_profiling_data_families_t* out_f
     iree_string_view_split(rest, ',', &name, &rest);
     name = iree_string_view_trim(name);
     size_t i = 0;
-    while (i < HAL_PROFILE_FAMILIES &&
-           !iree_string_view_equal(name, iree_make_cstring_view(hal_profile_families[i].name))) {
+    while (i < IREE_ARRAYSIZE(families) && !iree_string_view_equal(name, iree_make_cstring_view(families[i].name))) {
       ++i;
     }
-    if (i == HAL_PROFILE_FAMILIES) {
+    if (i == IREE_ARRAYSIZE(families)) {
       return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unsupported profiling data family '%.*s'", (int)name.size,
                               name.data);
     }
-    *out_families |= hal_profile_families[i].family;
+    *out_families |= families[i].family;
   }
   return iree_ok_status();
 }

@@ -37,6 +37,17 @@ static void describe_source(hal_profile_t* profile, uint32_t index, const hal_me
   for (uint32_t i = 0; i < values->count; ++i) describe_metric(profile, index, values->values[i].metric_id);
 }
 
+// Only what is described is told.
+static void keep_described(const profile_metrics_t* source, hal_metric_values_t* values) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < values->count; ++i) {
+    uint32_t k = 0;
+    while (k < source->metric_count && source->metric_ids[k] != values->values[i].metric_id) ++k;
+    if (k < source->metric_count) values->values[count++] = values->values[i];
+  }
+  values->count = count;
+}
+
 static void sample_source(hal_profile_t* profile, uint32_t index, hal_metric_values_t* values) {
   profile_metrics_t* source = &profile->metrics[index];
   iree_hal_profile_device_metric_sample_record_t record = iree_hal_profile_device_metric_sample_record_default();
@@ -46,8 +57,10 @@ static void sample_source(hal_profile_t* profile, uint32_t index, hal_metric_val
   iree_slim_mutex_lock(&profile->mutex);
   if (!source->metric_count) {
     source->metric_count = values->count;
+    for (uint32_t i = 0; i < values->count; ++i) source->metric_ids[i] = values->values[i].metric_id;
     describe_source(profile, index, values);
   }
+  keep_described(source, values);
   size_t size = values->count * sizeof(values->values[0]);
   record.record_length += (uint32_t)size;
   if (values->count < source->metric_count) record.flags = IREE_HAL_PROFILE_DEVICE_METRIC_SAMPLE_FLAG_PARTIAL;

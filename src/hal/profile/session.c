@@ -1,8 +1,6 @@
 // Sessions: begin, flush, end; see session.h.
 #include "hal/profile/session.h"
 
-#include "hal/profile/families.h"
-
 // What records of one kind may take between two flushes, in bytes.
 #define MAX_RECORDS ((size_t)256 << 20)
 
@@ -305,16 +303,23 @@ static iree_status_t finish(hal_queued_device_t* device, hal_profile_t* profile)
 // The device's calls
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t refuse_families(const hal_profile_interface_t* interface, uint64_t families) {
+static const struct {
+  const char* name;
+  iree_hal_device_profiling_data_families_t family;
+} families[] = {
+#define FAMILY(name, id) {name, IREE_HAL_DEVICE_PROFILING_DATA_##id},
+#include "base/profile_families.def"
+};
+
+static iree_status_t refuse_families(const hal_profile_interface_t* interface, uint64_t refused) {
   char names[256];
   size_t size = 0;
-  for (uint32_t i = 0; i < HAL_PROFILE_FAMILIES; ++i) {
-    if (!(families & hal_profile_families[i].family)) continue;
-    size +=
-        (size_t)snprintf(names + size, sizeof(names) - size, "%s%s", size ? ", " : "", hal_profile_families[i].name);
+  for (size_t i = 0; i < IREE_ARRAYSIZE(families); ++i) {
+    if (!(refused & families[i].family)) continue;
+    size += (size_t)snprintf(names + size, sizeof(names) - size, "%s%s", size ? ", " : "", families[i].name);
   }
   return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported %s profiling data families 0x%" PRIx64 " (%s)",
-                          interface->kind, families, size ? names : "unknown");
+                          interface->kind, refused, size ? names : "unknown");
 }
 
 static iree_status_t check_options(const hal_queued_device_t* device,

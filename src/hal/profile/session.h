@@ -33,6 +33,7 @@ typedef struct profile_metrics_t {
   hal_metrics_t* metrics;
   uint32_t physical;
   uint32_t metric_count;  // that are described; 0: none is yet
+  uint64_t metric_ids[HAL_METRICS_MAX];
 } profile_metrics_t;
 
 struct hal_profile_t {

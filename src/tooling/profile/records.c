@@ -1,6 +1,10 @@
 // Records as rows: one function for each kind, which reports and exports share.
 #include "tooling/profile/records.h"
 
+#include <math.h>
+
+#include "iree/hal/profile_metrics.h"
+
 static const char* name_of(const char* const* names, size_t count, uint32_t value) {
   return value < count ? names[value] : "unknown";
 }
@@ -427,11 +431,69 @@ static void print_metric_descriptor(const profile_printer_t* p, const profile_it
   const iree_hal_profile_device_metric_descriptor_record_t* record = item->record;
   PROFILE_ROW(
       &p->out, "device_metric_descriptor", CELL_U("source_id", record->source_id),
-      CELL_U("metric_id", record->metric_id), CELL_U("flags", record->flags), CELL_U("unit_value", record->unit),
-      CELL_U("value_kind_value", record->value_kind), CELL_U("semantic_value", record->semantic),
+      CELL_U("metric_id", record->metric_id),
+      CELL_B("builtin", iree_hal_profile_metric_id_is_builtin(record->metric_id)),
+      CELL_B("producer_specific", iree_hal_profile_metric_id_is_producer_specific(record->metric_id)),
+      CELL_U("flags", record->flags), CELL_S("unit", iree_hal_profile_metric_unit_string(record->unit)),
+      CELL_U("unit_value", record->unit),
+      CELL_S("value_kind", iree_hal_profile_metric_value_kind_string(record->value_kind)),
+      CELL_U("value_kind_value", record->value_kind),
+      CELL_S("semantic", iree_hal_profile_metric_semantic_string(record->semantic)),
+      CELL_U("semantic_value", record->semantic),
+      CELL_S("plot_hint", iree_hal_profile_metric_plot_hint_string(record->plot_hint)),
       CELL_U("plot_hint_value", record->plot_hint),
       CELL_S("name", profile_trailing_text(item->trailing, 0, record->name_length)),
       CELL_S("description", profile_trailing_text(item->trailing, record->name_length, record->description_length)));
+}
+
+// What describes a metric of a source.
+typedef struct metric_search_t {
+  uint64_t source_id, metric_id;
+  iree_hal_profile_metric_descriptor_t found;
+} metric_search_t;
+
+static void find_metric(void* user_data, const profile_item_t* item) {
+  metric_search_t* search = (metric_search_t*)user_data;
+  const iree_hal_profile_device_metric_descriptor_record_t* record = item->record;
+  if (record->source_id != search->source_id || record->metric_id != search->metric_id) return;
+  search->found = (iree_hal_profile_metric_descriptor_t){
+      .unit = record->unit,
+      .value_kind = record->value_kind,
+      .semantic = record->semantic,
+      .plot_hint = record->plot_hint,
+      .name = profile_trailing_text(item->trailing, 0, record->name_length),
+  };
+}
+
+static void print_metric_value(const profile_printer_t* p, uint64_t source_id,
+                               const iree_hal_profile_device_metric_value_t* value) {
+  metric_search_t search = {.source_id = source_id, .metric_id = value->metric_id};
+  const iree_hal_profile_metric_descriptor_t* metric =
+      iree_hal_profile_builtin_metric_descriptor_lookup(value->metric_id);
+  if (!metric) {
+    profile_bundle_each(p->bundle, PROFILE_KIND_METRIC_DESCRIPTORS, find_metric, &search);
+    metric = &search.found;
+  }
+  const iree_string_view_t texts[] = {metric->name, iree_hal_profile_metric_unit_string(metric->unit),
+                                      iree_hal_profile_metric_value_kind_string(metric->value_kind),
+                                      iree_hal_profile_metric_semantic_string(metric->semantic),
+                                      iree_hal_profile_metric_plot_hint_string(metric->plot_hint)};
+  static const char* const names[] = {"name", "unit", "value_kind", "semantic", "plot_hint"};
+  fprintf(p->out.file, "{\"metric_id\":%" PRIu64, value->metric_id);
+  for (size_t i = 0; i < IREE_ARRAYSIZE(texts); ++i) {
+    fprintf(p->out.file, ",\"%s\":", names[i]);
+    profile_json_string(p->out.file, texts[i]);
+  }
+  fprintf(p->out.file, ",\"flags\":%u,\"value\":", value->flags);
+  if (metric->value_kind == IREE_HAL_PROFILE_METRIC_VALUE_KIND_F64) {
+    double number;
+    memcpy(&number, &value->value_bits, sizeof(number));
+    fprintf(p->out.file, isfinite(number) ? "%.17g" : "null", number);
+  } else {
+    bool is_signed = metric->value_kind == IREE_HAL_PROFILE_METRIC_VALUE_KIND_I64;
+    fprintf(p->out.file, is_signed ? "%" PRId64 : "%" PRIu64, value->value_bits);
+  }
+  fprintf(p->out.file, ",\"value_bits\":%" PRIu64 "}", value->value_bits);
 }
 
 static void print_metric_sample(const profile_printer_t* p, const profile_item_t* item) {
@@ -440,13 +502,17 @@ static void print_metric_sample(const profile_printer_t* p, const profile_item_t
       &p->out, "device_metric_sample", CELL_U("sample_id", record->sample_id), CELL_U("source_id", record->source_id),
       CELL_U("flags", record->flags), CELL_U("physical_device_ordinal", record->physical_device_ordinal),
       CELL_C("host_time_domain", "iree_host_time_ns"), CELL_I("host_time_begin_ns", record->host_time_begin_ns),
-      CELL_I("host_time_end_ns", record->host_time_end_ns));
+      CELL_I("host_time_end_ns", record->host_time_end_ns),
+      CELL_U("host_time_uncertainty_ns", difference(record->host_time_end_ns, record->host_time_begin_ns)),
+      CELL_B("source_timestamp_present", record->flags & IREE_HAL_PROFILE_DEVICE_METRIC_SAMPLE_FLAG_SOURCE_TIMESTAMP),
+      CELL_U("source_timestamp", record->source_timestamp),
+      CELL_U("source_timestamp_frequency_hz", record->source_timestamp_frequency_hz));
   fputs(",\"values\":[", p->out.file);
   for (uint32_t i = 0; i < record->value_count; ++i) {
     iree_hal_profile_device_metric_value_t value;
     memcpy(&value, item->trailing.data + i * sizeof(value), sizeof(value));
-    fprintf(p->out.file, "%s{\"metric_id\":%" PRIu64 ",\"flags\":%u,\"value_bits\":%" PRIu64 "}", i ? "," : "",
-            value.metric_id, value.flags, value.value_bits);
+    if (i) fputc(',', p->out.file);
+    print_metric_value(p, record->source_id, &value);
   }
   fputs("]}\n", p->out.file);
 }
