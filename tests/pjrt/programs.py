@@ -287,6 +287,8 @@ def linear_algebra():
     add("linalg", "svd_values", lambda x: jnp.linalg.svd(x, compute_uv=False), A)
     add("linalg", "svd", lambda x: (lambda u, s, v: u * s @ v)(*jnp.linalg.svd(x, full_matrices=False)), A)
     add("linalg", "qr", lambda x: (lambda q, r: (q @ r, jnp.abs(r)))(*jnp.linalg.qr(x)), A)
+    add("linalg", "qr_pivots", lambda x: (lambda q, r, p: (q @ r, jnp.abs(r), p))(
+        *jsl.qr(x, pivoting=True, mode="economic")), numbers(3, 6, 4))
     add("linalg", "pinv", jnp.linalg.pinv, A)
     add("linalg", "lstsq", lambda a, b: jnp.linalg.lstsq(a, b)[0], numbers(6, 3), numbers(6))
     add("linalg", "eigvals", lambda x: jnp.sort(jnp.abs(jnp.linalg.eigvals(x))), SQUARE)

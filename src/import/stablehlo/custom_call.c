@@ -232,7 +232,7 @@ bool stablehlo_lower_custom_call(lower_op_t* n) {
   return lower_unsupported(
       n,
       "call target @%s is unknown; @Sharding, @mhlo.topk, @mhlo.erf and other functions of one "
-      "operand, LAPACK's potrf, trsm, getrf, geqrf, orgqr, syevd, gesdd, gehrd and gtsv, and @iree.call of another "
-      "module's function are known",
+      "operand, LAPACK's potrf, trsm, getrf, geqrf, geqp3, orgqr, syevd, gesdd, gehrd and gtsv, and @iree.call of "
+      "another module's function are known",
       target);
 }

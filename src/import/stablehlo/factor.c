@@ -1,5 +1,7 @@
 // Cholesky, LU and QR factorizations as LAPACK leaves them, a column each turn of a loop. All steps are elementwise
 // over the whole matrix with masks, so that batches of any shape take them together. See matrix.h.
+#include <math.h>
+
 #include "import/stablehlo/matrix.h"
 
 static ir_value_t* add_places(ir_builder_t* b, ir_value_t* k, int64_t number) {
@@ -221,11 +223,11 @@ matrix_t matrix_reflect(ir_builder_t* b, matrix_t x, matrix_t v, matrix_t factor
 }
 
 // Ends a turn of the loop over columns: column k gets beta in `row` and the reflector below it, the reflector's number
-// is kept.
+// is kept, and what `next` has from its third place on.
 static void keep_reflector(ir_builder_t* b, matrix_loop_t* loop, const matrix_reflector_t* h, ir_value_t* row,
-                           matrix_t turned) {
+                           matrix_t turned, matrix_t* next) {
   ir_value_t* like = turned.re;
-  matrix_t next[2], taus = loop->values[1];
+  matrix_t taus = loop->values[1];
   ir_value_t* here = matrix_where(b, like, MATRIX_COLUMN, SCALAR_eq, loop->k);
   ir_value_t* below = graph_binary(b, SCALAR_and, here, matrix_where(b, like, MATRIX_ROW, SCALAR_gt, row));
   ir_value_t* place = graph_binary(b, SCALAR_and, here, matrix_where(b, like, MATRIX_ROW, SCALAR_eq, row));
@@ -237,18 +239,62 @@ static void keep_reflector(ir_builder_t* b, matrix_loop_t* loop, const matrix_re
   matrix_loop_end(loop, next);
 }
 
+// Column k of `a` becomes beta with zeros below.
+static void turn_column(ir_builder_t* b, matrix_loop_t* loop, matrix_t a, matrix_t* next) {
+  matrix_reflector_t h = matrix_find_reflector(b, matrix_pick(b, a, MATRIX_COLUMN, loop->k), loop->k);
+  ir_value_t* behind = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_gt, loop->k);
+  matrix_t turned = matrix_reflect(b, a, h.v, matrix_conj(b, h.tau));
+  keep_reflector(b, loop, &h, loop->k, matrix_select(b, behind, turned, a), next);
+}
+
 matrix_qr_t matrix_qr(ir_builder_t* b, matrix_t a) {
   ir_value_t* count = lower_index_binary(b, SCALAR_min, matrix_height(b, a), matrix_width(b, a));
   ir_value_t* none = matrix_new(b, a, NULL, &count, 1, 0);
   matrix_t inits[2] = {a, {none, a.im ? none : NULL}};
   matrix_loop_t loop = {0};
   matrix_loop_begin(&loop, b, count, inits, 2);
-  a = loop.values[0];
-  matrix_reflector_t h = matrix_find_reflector(b, matrix_pick(b, a, MATRIX_COLUMN, loop.k), loop.k);
-  ir_value_t* behind = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_gt, loop.k);
-  matrix_t turned = matrix_reflect(b, a, h.v, matrix_conj(b, h.tau));
-  keep_reflector(b, &loop, &h, loop.k, matrix_select(b, behind, turned, a));
+  turn_column(b, &loop, loop.values[0], (matrix_t[2]){0});
   return (matrix_qr_t){loop.values[0], loop.values[1]};
+}
+
+// Columns (of a vector: elements) k and p change places.
+static ir_value_t* swap_columns(ir_builder_t* b, ir_value_t* x, ir_value_t* k, ir_value_t* p) {
+  bool is_vector = p->type->rank == x->type->rank - 1;
+  matrix_t from_k = matrix_pick(b, (matrix_t){x, NULL}, MATRIX_COLUMN, k);
+  matrix_t from_p = matrix_pick(b, (matrix_t){x, NULL}, MATRIX_COLUMN, p);
+  ir_value_t* to_p = is_vector ? matrix_fill(b, from_k.re, x) : matrix_spread(b, from_k, x, MATRIX_COLUMN).re;
+  ir_value_t* to_k = is_vector ? matrix_fill(b, from_p.re, x) : matrix_spread(b, from_p, x, MATRIX_COLUMN).re;
+  x = graph_select(b, matrix_where(b, x, MATRIX_COLUMN, SCALAR_eq, p), to_p, x);
+  return graph_select(b, matrix_where(b, x, MATRIX_COLUMN, SCALAR_eq, k), to_k, x);
+}
+
+// The column from k on that is to be next: the first that callers want in front, else the longest of what is left of
+// it.
+static ir_value_t* find_column(ir_builder_t* b, matrix_t a, ir_value_t* is_wanted, ir_value_t* k) {
+  ir_value_t* left = matrix_where(b, a.re, MATRIX_ROW, SCALAR_ge, k);
+  ir_value_t* length = matrix_norm2(b, matrix_select(b, left, a, matrix_zeros(b, a)));
+  length = matrix_reduce(b, length, MATRIX_ROW, "add");
+  length = graph_select(b, is_wanted, graph_splat_like(b, length, INFINITY), length);
+  ir_value_t* open = matrix_where(b, length, MATRIX_COLUMN, SCALAR_ge, k);
+  length = graph_select(b, open, length, graph_splat_like(b, length, -1));
+  graph_extreme_t largest = {.axis = length->type->rank - 1, .index = ir_type_int(b->ctx, 32)};
+  return ir_result(graph_arg_reduce(b, length, &largest), 1);
+}
+
+matrix_pivoted_qr_t matrix_pivoted_qr(ir_builder_t* b, matrix_t a, ir_value_t* wanted) {
+  ir_value_t* count = lower_index_binary(b, SCALAR_min, matrix_height(b, a), matrix_width(b, a));
+  ir_value_t *none = matrix_new(b, a, NULL, &count, 1, 0), *order = matrix_places(b, wanted, MATRIX_COLUMN);
+  matrix_t inits[4] = {a, {none, a.im ? none : NULL}, {add_places(b, order, 1), NULL}, {wanted, NULL}}, next[4] = {0};
+  matrix_loop_t loop = {0};
+  matrix_loop_begin(&loop, b, count, inits, 4);
+  a = loop.values[0], wanted = loop.values[3].re;
+  ir_value_t* is_wanted = graph_binary(b, SCALAR_ne, wanted, graph_splat_like(b, wanted, 0));
+  ir_value_t *p = find_column(b, a, is_wanted, loop.k), *k = loop.k;
+  a = (matrix_t){swap_columns(b, a.re, k, p), a.im ? swap_columns(b, a.im, k, p) : NULL};
+  next[2].re = swap_columns(b, loop.values[2].re, k, p);
+  next[3].re = swap_columns(b, wanted, k, p);
+  turn_column(b, &loop, a, next);
+  return (matrix_pivoted_qr_t){{loop.values[0], loop.values[1]}, loop.values[2].re};
 }
 
 matrix_t matrix_reflectors(ir_builder_t* b, matrix_qr_t qr) {
@@ -285,6 +331,6 @@ matrix_qr_t matrix_hessenberg(ir_builder_t* b, matrix_t a) {
   matrix_reflector_t h = matrix_find_reflector(b, matrix_pick(b, a, MATRIX_COLUMN, loop.k), under);
   ir_value_t* behind = matrix_where(b, a.re, MATRIX_COLUMN, SCALAR_gt, loop.k);
   matrix_t turned = matrix_reflect(b, matrix_reflect_rows(b, a, h.v, h.tau), h.v, matrix_conj(b, h.tau));
-  keep_reflector(b, &loop, &h, under, matrix_select(b, behind, turned, a));
+  keep_reflector(b, &loop, &h, under, matrix_select(b, behind, turned, a), (matrix_t[2]){0});
   return (matrix_qr_t){loop.values[0], loop.values[1]};
 }

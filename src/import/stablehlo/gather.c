@@ -331,6 +331,43 @@ static const char* scatter_kind(lower_op_t* n, uint32_t i, uint32_t count) {
   return kind && strcmp(kind, "xor") != 0 ? kind : NULL;
 }
 
+// Numbers for the components of index vectors, in the indices' shape.
+static ir_value_t* for_components(lower_op_t* n, ir_value_t* indices, const numbers_t* d, const int64_t* numbers) {
+  const ir_type_t* element = indices->type->element;
+  int64_t count = d->map_count;
+  if (d->vector_dim == indices->type->rank) return graph_splat_integer(n->b, indices->type, numbers[0]);
+  int32_t narrow[GRAPH_MAX_RANK];
+  for (int64_t i = 0; i < count; ++i) narrow[i] = (int32_t)numbers[i];
+  const void* data = element->width == 64 ? (const void*)numbers : narrow;
+  const ir_attr_t* values = ir_attr_elements(n->ctx, ir_type_tensor(n->ctx, element, 1, &count), data,
+                                             (size_t)(count * ir_type_bytes(element)));
+  return graph_broadcast(n->b, graph_constant(n->b, values), indices->type, &d->vector_dim, NULL);
+}
+
+// Updates whose window does not lie inside are dropped as a whole, as XLA does (the specification drops elements one
+// by one): where windows along indexed dims can be half outside, such indices become ones that are outside altogether.
+static ir_value_t* drop_windows(lower_op_t* n, ir_value_t* indices, const numbers_t* d, const ir_type_t* updates) {
+  const ir_type_t* x = n->in[0]->type;
+  int64_t windows[GRAPH_MAX_RANK], sizes[GRAPH_MAX_RANK], last[GRAPH_MAX_RANK];
+  bool may_be_half = false;
+  for (int32_t i = 0, next = 0; i < x->rank; ++i) {
+    bool gone = has(d->collapsed, d->collapsed_count, i) || has(d->batch, d->batch_count, i);
+    windows[i] = gone ? 1 : updates->dims[d->window[next++]];
+  }
+  for (uint32_t c = 0; c < d->map_count; ++c) {
+    sizes[c] = x->dims[d->map[c]];
+    last[c] = sizes[c] - windows[d->map[c]];
+    if (sizes[c] == IR_DYNAMIC || windows[d->map[c]] == IR_DYNAMIC || sizes[c] > INT32_MAX) return indices;
+    may_be_half |= windows[d->map[c]] > 1;
+  }
+  if (!may_be_half || !ir_type_is_static(indices->type)) return indices;
+  ir_builder_t* b = n->b;
+  if (indices->type->element->width < 32) indices = graph_cast(b, indices, ir_type_int(n->ctx, 32), false);
+  ir_value_t* low = graph_binary(b, SCALAR_ge, indices, graph_splat_like(b, indices, 0));
+  ir_value_t* high = graph_binary(b, SCALAR_le, indices, for_components(n, indices, d, last));
+  return graph_select(b, graph_binary(b, SCALAR_and, low, high), indices, for_components(n, indices, d, sizes));
+}
+
 bool stablehlo_lower_scatter(lower_op_t* n) {
   uint32_t count = n->op->result_count;
   if (!lower_check_tensors(n)) return false;
@@ -350,7 +387,7 @@ bool stablehlo_lower_scatter(lower_op_t* n) {
   uint32_t attr_count = number_attrs(n, true, &d, attrs);
   bool kinds = true;
   for (uint32_t i = 0; i < count; ++i) kinds &= stablehlo_kind_fits(&n->values[i], scatter_kind(n, i, count));
-  n->values[count].v = signed_indices(n, count);
+  n->values[count].v = drop_windows(n, signed_indices(n, count), &d, updates);
   for (uint32_t i = 0; kinds && i < count; ++i) {
     attrs[attr_count] = (ir_named_attr_t){"kind", ir_attr_cstring(n->ctx, scatter_kind(n, i, count))};
     for (int part = 0; part < (n->values[i].im ? 2 : 1); ++part) {

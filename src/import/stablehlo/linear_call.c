@@ -98,6 +98,19 @@ static bool lower_geqrf(lower_op_t* n) {
 
 static bool at_most(int64_t x, int64_t y) { return x == IR_DYNAMIC || y == IR_DYNAMIC || x <= y; }
 
+static bool lower_geqp3(lower_op_t* n) {
+  matrix_t a = operand(n, 0);
+  ir_value_t* wanted = n->in[1];
+  if (wanted->type->rank != a.re->type->rank - 1 || !at_most(matrix_columns(operand(n, 1)), matrix_columns(a))) {
+    return lower_error(n, "has operands that do not fit together");
+  }
+  matrix_pivoted_qr_t found = matrix_pivoted_qr(n->b, a, wanted);
+  n->out[0] = result(found.qr.a);
+  n->out[1].v = found.order;
+  n->out[2] = result(found.qr.tau);
+  return true;
+}
+
 static bool lower_orgqr(lower_op_t* n) {
   matrix_t a = operand(n, 0), tau = operand(n, 1);
   bool fits = tau.re->type->rank == a.re->type->rank - 1 && at_most(matrix_columns(tau), matrix_columns(a)) &&
@@ -255,6 +268,10 @@ static bool lower_sytrd(lower_op_t* n) {
   if (matrix_rows(a) == 1) return lower_sytrd_one(n, a);
   matrix_t whole = lower ? a : flip(n, a, 2);
   whole = matrix_select(n->b, matrix_triangle(n->b, a.re, SCALAR_ge), whole, matrix_adjoint(n->b, whole));
+  if (a.im) {  // what the diagonal has of it is not read
+    ir_value_t* diagonal = matrix_triangle(n->b, a.re, SCALAR_eq);
+    whole.im = graph_select(n->b, diagonal, graph_splat_like(n->b, whole.im, 0), whole.im);
+  }
   matrix_qr_t form = matrix_hessenberg(n->b, whole);
   matrix_t main = {diagonal_of(n, form.a.re, 0), NULL}, below = {diagonal_of(n, form.a.re, 1), NULL};
   ir_value_t* written = matrix_triangle(n->b, a.re, lower ? SCALAR_ge : SCALAR_le);
@@ -319,6 +336,7 @@ static const row_t rows[] = {
     {"trsm", 2, 1, false, lower_trsm},
     {"getrf", 1, 3, false, lower_getrf},
     {"geqrf", 1, 2, false, lower_geqrf},
+    {"geqp3", 2, 3, false, lower_geqp3},
     {"orgqr", 2, 1, false, lower_orgqr},
     {"ungqr", 2, 1, false, lower_orgqr},
     {"syevd", 1, 3, true, lower_syevd},
@@ -373,14 +391,14 @@ static void require_square(lower_op_t* n, matrix_t x) {
 }
 
 static bool check_operand(lower_op_t* n, uint32_t i, const row_t* row) {
-  bool floats = row->lower != lower_permutation, square = row->square;
+  bool floats = row->lower != lower_permutation && (row->lower != lower_geqp3 || i == 0), square = row->square;
   bool matrix = row->lower == lower_gtsv ? i == 3 : i == 0 || row->lower == lower_trsm;
   const ir_type_t* type = n->in[i] ? n->in[i]->type : NULL;
   if (!type || !ir_type_is_tensor(type) || type->rank < 1 + (floats && matrix) || lower_is_float(type) != floats) {
     return lower_unsupported(n, "matrices of %s are", floats ? "floats" : "integers");
   }
   const ir_type_t* first = n->in[0]->type;
-  int32_t batch = first->rank - (row->lower == lower_gtsv || !floats ? 1 : 2);
+  int32_t batch = first->rank - (row->lower == lower_gtsv || row->lower == lower_permutation ? 1 : 2);
   if (needs_known_sizes(row) && !has_known_sizes(type, batch)) {
     return lower_unsupported(n, "%s of a static size is; batches may have any", row->name);
   }

@@ -117,6 +117,13 @@ typedef struct matrix_qr_t {
   matrix_t a, tau;  // R above, the reflectors below
 } matrix_qr_t;
 matrix_qr_t matrix_qr(ir_builder_t* b, matrix_t a);
+// The same of A P, so that the diagonal of R does not grow: which columns of A it has, i32 from 1. Those that are not 0
+// in `wanted` come first.
+typedef struct matrix_pivoted_qr_t {
+  matrix_qr_t qr;
+  ir_value_t* order;
+} matrix_pivoted_qr_t;
+matrix_pivoted_qr_t matrix_pivoted_qr(ir_builder_t* b, matrix_t a, ir_value_t* wanted);
 // The first columns of the product of reflectors, as many as a has.
 matrix_t matrix_reflectors(ir_builder_t* b, matrix_qr_t qr);
 // Upper Hessenberg form, the reflectors below it: one less than columns.

@@ -124,6 +124,17 @@ def factors():
     s.add("gtsv", call("lapack_sgtsv_ffi", [*types, "tensor<2xi32>"], "%a, %b, %c, %d", ", ".join(types)) +
           f"return %0#3 : {types[3]}", [low, middle, high, b],
           [np.stack([np.linalg.solve(dense[i], b[i]) for i in range(2)]).astype(np.float32)], 1e-4)
+    a = s.floats(4, 3)
+    a[:, 1] *= 4
+    for name, wanted, order in [("", [0, 0, 0], None), ("_wanted", [0, 0, 1], [2, 1, 0])]:
+        if order is None:  # the longest column, then the one with most beside it
+            beside = [np.linalg.norm(a[:, i] - a[:, 1] * (a[:, i] @ a[:, 1]) / (a[:, 1] @ a[:, 1])) for i in range(3)]
+            order = [1, 0, 2] if beside[0] > beside[2] else [1, 2, 0]
+        h, tau = np.linalg.qr(a[:, order], mode="raw")
+        types = [type_of(a), "tensor<3xi32>", type_of(tau)]
+        s.add(f"geqp3{name}", call("lapack_sgeqp3_ffi", types, "%a, %b", ", ".join(types[:2])) +
+              f"return %0#0, %0#1, %0#2 : {', '.join(types)}", [a, np.array(wanted, np.int32)],
+              [h.T, np.array(order, np.int32) + 1, tau])
     s.write("matrices")
 
 

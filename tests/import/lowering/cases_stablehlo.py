@@ -516,6 +516,24 @@ return %0 : tensor<2x2x3xf32>""", [batch, index], [np.stack([batch[i][index[i]] 
     s.add("top_k", """%values, %indices = chlo.top_k(%a, k = 2) : tensor<5x3xf32> -> (tensor<5x2xf32>, tensor<5x2xi32>)
 return %values, %indices : tensor<5x2xf32>, tensor<5x2xi32>""", [x],
           [-np.sort(-x, 1)[:, :2], np.argsort(-x, 1, kind="stable")[:, :2].astype(np.int32)])
+    corners, squares = np.array([[1, 0], [4, 1], [-1, 0], [3, 1], [2, 2]], np.int64), s.floats(5, 2, 2)
+    expected = x.copy()
+    for i in (0, 3):  # the others do not lie inside
+        expected[corners[i, 0]:corners[i, 0] + 2, corners[i, 1]:corners[i, 1] + 2] += squares[i]
+    s.add("scatter_windows", """%0 = "stablehlo.scatter"(%a, %b, %c) ({
+^bb0(%x: tensor<f32>, %y: tensor<f32>):
+  %1 = stablehlo.add %x, %y : tensor<f32>
+  stablehlo.return %1 : tensor<f32>
+}) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>} : (tensor<5x3xf32>, tensor<5x2xi64>, tensor<5x2x2xf32>) -> tensor<5x3xf32>
+return %0 : tensor<5x3xf32>""", [x, corners, squares], [expected])
+    line, starts, pairs = s.floats(6), np.array([5, 0, -1, 4], np.int8), s.floats(4, 2)
+    expected = line.copy()
+    expected[0:2], expected[4:6] = pairs[1], pairs[3]
+    s.add("scatter_pairs", """%0 = "stablehlo.scatter"(%a, %b, %c) ({
+^bb0(%x: tensor<f32>, %y: tensor<f32>):
+  stablehlo.return %y : tensor<f32>
+}) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>} : (tensor<6xf32>, tensor<4xi8>, tensor<4x2xf32>) -> tensor<6xf32>
+return %0 : tensor<6xf32>""", [line, starts, pairs], [expected])
     s.write("stablehlo")
 
 

@@ -118,3 +118,19 @@ func.func @gtsv(%a: tensor<2x4xf32>, %b: tensor<2x4xf32>, %c: tensor<2x4xf32>, %
   %0:5 = stablehlo.custom_call @lapack_sgtsv_ffi(%a, %b, %c, %d) {mhlo.backend_config = {}} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4x2xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4x2xf32>, tensor<2xi32>)
   return %0#3 : tensor<2x4x2xf32>
 }
+
+func.func @geqp3(%a: tensor<4x3xf32>, %b: tensor<3xi32>) -> (tensor<4x3xf32>, tensor<3xi32>, tensor<3xf32>) attributes {
+    test.in = [dense<[[-0.6692741513252258, -1.6275910139083862, -1.1883529424667358], [-1.7971837520599365, -4.59346866607666, 1.6618576049804688], [1.3606752157211304, -6.201508045196533, 0.4151161015033722], [-0.08321402221918106, 1.5149579048156738, 0.6371000409126282]]> : tensor<4x3xf32>, dense<[0, 0, 0]> : tensor<3xi32>],
+    test.out = [dense<[[8.031363487243652, 0.0971575677394867, -0.9100202918052673], [0.4755657911300659, 2.3508975505828857, -0.6768018007278442], [0.6420475244522095, -0.4896829426288605, -1.8617125749588013], [-0.15684491395950317, 0.05376502126455307, 0.12565378844738007]]> : tensor<4x3xf32>, dense<[2, 1, 3]> : tensor<3xi32>, dense<[1.2026543617248535, 1.6094247102737427, 1.9689130783081055]> : tensor<3xf32>]
+} {
+  %0:3 = stablehlo.custom_call @lapack_sgeqp3_ffi(%a, %b) {mhlo.backend_config = {}} : (tensor<4x3xf32>, tensor<3xi32>) -> (tensor<4x3xf32>, tensor<3xi32>, tensor<3xf32>)
+  return %0#0, %0#1, %0#2 : tensor<4x3xf32>, tensor<3xi32>, tensor<3xf32>
+}
+
+func.func @geqp3_wanted(%a: tensor<4x3xf32>, %b: tensor<3xi32>) -> (tensor<4x3xf32>, tensor<3xi32>, tensor<3xf32>) attributes {
+    test.in = [dense<[[-0.6692741513252258, -1.6275910139083862, -1.1883529424667358], [-1.7971837520599365, -4.59346866607666, 1.6618576049804688], [1.3606752157211304, -6.201508045196533, 0.4151161015033722], [-0.08321402221918106, 1.5149579048156738, 0.6371000409126282]]> : tensor<4x3xf32>, dense<[0, 0, 1]> : tensor<3xi32>],
+    test.out = [dense<[[2.1799476146698, -3.3526973724365234, -0.7704346179962158], [-0.49338164925575256, 7.298097610473633, -0.2470131814479828], [-0.12324200570583344, 0.5424519181251526, -2.209428310394287], [-0.18914584815502167, -0.16677381098270416, -0.07148683816194534]]> : tensor<4x3xf32>, dense<[3, 2, 1]> : tensor<3xi32>, dense<[1.5451291799545288, 1.5127819776535034, 1.9898312091827393]> : tensor<3xf32>]
+} {
+  %0:3 = stablehlo.custom_call @lapack_sgeqp3_ffi(%a, %b) {mhlo.backend_config = {}} : (tensor<4x3xf32>, tensor<3xi32>) -> (tensor<4x3xf32>, tensor<3xi32>, tensor<3xf32>)
+  return %0#0, %0#1, %0#2 : tensor<4x3xf32>, tensor<3xi32>, tensor<3xf32>
+}
