@@ -1,4 +1,4 @@
-"""Compares this compiler and runtime with IREE and ONNX Runtime from PyPI, in one run, taking turns.
+"""Compares this compiler and runtime with IREE, ONNX Runtime and OpenVINO from PyPI, in one run, taking turns.
 
     .venv/bin/python benchmarks/compare.py --tools build/tools
 
@@ -34,7 +34,7 @@ IREE_VARIANTS = {
     "IREE O3": [[HOST, "--iree-opt-level=O3"], [HOST, "--iree-opt-level=O2"], [HOST]],
     "IREE O3, data tiling": [[HOST, "--iree-opt-level=O3", *TILED], [HOST, *TILED], [HOST]],
 }
-OURS, ORT = "iree-c", "ONNX Runtime"
+OURS, ORT, OPENVINO = "iree-c", "ONNX Runtime", "OpenVINO"
 
 
 class Compiled:
@@ -49,8 +49,9 @@ class Compiled:
 def peers_folder():
     """Folder of IREE's tools, installed if need be."""
     folder = pathlib.Path(sys.executable).parent
-    if importlib.util.find_spec("iree") is None or not (folder / "iree-compile").exists():
-        print("compare: installing IREE from PyPI", file=sys.stderr)
+    missing = [name for name in ("iree", "openvino") if importlib.util.find_spec(name) is None]
+    if missing or not (folder / "iree-compile").exists():
+        print("compare: installing IREE and OpenVINO from PyPI", file=sys.stderr)
         requirements = ROOT / "build_tools" / "requirements-benchmark.txt"
         subprocess.run([sys.executable, "-m", "pip", "install", "-q", "-r", str(requirements)], check=True)
     return folder
@@ -146,6 +147,37 @@ def onnxruntime_sampler(path, arrays, threads, clock=time.perf_counter):
     return sample
 
 
+def openvino_sampler(path, arrays, threads, clock=time.perf_counter):
+    """Floats as the model has them: OpenVINO would take narrower ones where the processor has units for them."""
+    import openvino
+    compiled = openvino.Core().compile_model(str(path), "CPU", {
+        "INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": "f32"})
+    request = compiled.create_infer_request()
+    for name, array in arrays.items():
+        request.set_tensor(name, openvino.Tensor(np.ascontiguousarray(array)))
+
+    def sample(batch, count):
+        times = []
+        for _ in range(count + 1):
+            start = clock()
+            for _ in range(batch):
+                request.infer()
+            times.append((clock() - start) * 1e3 / batch)
+        return times[1:]
+
+    return sample
+
+
+def begin_peer(make_sampler, *arguments):
+    """A sampler, or None where the peer is not installed or cannot take the model."""
+    try:
+        return make_sampler(*arguments)
+    except (ImportError, RuntimeError) as error:
+        say(f"{make_sampler.__name__}: {str(error).strip().splitlines()[0]}")
+        return None
+
+
 def module_sampler(compiled, function, inputs, device, cpu=False):
     command = [compiled.tools.path("iree-benchmark-module"), f"--module={compiled.module}", f"--function={function}",
                *[f"--input={text}" for text in inputs], *device, "--time_unit=ns"]
@@ -185,6 +217,9 @@ def latency_rows(model, path, results, arrays, inputs, arguments):
         for compiled in results:
             samplers[compiled.name, threads] = module_sampler(compiled, function, inputs, device)
         samplers[ORT, threads] = onnxruntime_sampler(path, arrays, threads)
+        peer = begin_peer(openvino_sampler, path, arrays, threads)
+        if peer:
+            samplers[OPENVINO, threads] = peer
     samples = take_turns(samplers, arguments.rounds, arguments.seconds)
     rows = []
     for name in dict.fromkeys(key[0] for key in samples):
@@ -245,12 +280,13 @@ def main():
         compiling += rows[0]
         latency += rows[1]
     version = importlib.metadata.version("iree-base-compiler")
-    print(f"Machine: {machine()}. IREE {version}, ONNX Runtime {onnxruntime.__version__}. {time.strftime('%d %B %Y')}.")
+    print(f"Machine: {machine()}. IREE {version}, ONNX Runtime {onnxruntime.__version__}, OpenVINO "
+          f"{importlib.metadata.version('openvino')}. {time.strftime('%d %B %Y')}.")
     print(table("Compiling", ["model", "compiler", "import s / MB", "compile wall s, least / median",
                               "CPU s", "peak MB", "module MB"], compiling))
     print(table("Milliseconds a call, least / median", ["model", "runtime", "1 thread", "2 threads"], latency))
-    print("\nOne thread is `local-sync`, two threads are `local-task` with two workers; for ONNX Runtime, its own "
-          "threads. The rows of `simple_abs` are the cost of a call.")
+    print("\nOne thread is `local-sync`, two threads are `local-task` with two workers; the others have "
+          "threads of their own. The rows of `simple_abs` are the cost of a call.")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Latency at one thread next to ONNX Runtime, in turn, over small models of many families; results are compared too.
+"""Latency at one thread next to ONNX Runtime and, where it is installed, OpenVINO, in turn, over small models of many
+families; results are compared too.
 
-    .venv/bin/python benchmarks/latency.py --tools build/tools [--only NAME]... [--limit 1.25]
+    .venv/bin/python benchmarks/latency.py --tools build/tools [--only NAME]... [--threads 2] [--limit 1.25]
 
-Prints least and median milliseconds of both and the ratio of the least. With --limit it exits with 1 when a model is
-above. Times are of the process's CPU time, which others disturb less than the wall's; what counts is the least over
-several rounds, in which both take turns.
+Prints least and median milliseconds of each and the ratio of our least to the fastest peer's. With --limit it exits
+with 1 when a model is above. Times of one thread are of the process's CPU time, which others disturb less than the
+wall's; what counts is the least over several rounds, in which all take turns.
 """
 
 import argparse
@@ -20,8 +21,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
 import make  # noqa: E402
 from check import FUNCTIONS, TOLERANCE, largest_error, random_inputs, run_model  # noqa: E402
-from compare import Compiled, machine, module_sampler, onnxruntime_sampler, table, take_turns  # noqa: E402
-from tools import LOCAL_SYNC, ToolError, Tools, call  # noqa: E402
+from compare import Compiled, begin_peer, machine, module_sampler, onnxruntime_sampler, openvino_sampler  # noqa: E402
+from compare import table, take_turns  # noqa: E402
+from tools import LOCAL_SYNC, ToolError, Tools, call, local_task  # noqa: E402
 
 # Float sums between bytes: ONNX Runtime's own results with and without its optimizations are this far apart.
 BETWEEN_BYTES = 0.05
@@ -50,11 +52,17 @@ class Subject:
                             len(expected))
         self.error = largest_error(results, expected)
 
-    def samples(self, rounds, seconds):
-        """Milliseconds of each sample, of this compiler and of ONNX Runtime."""
-        samplers = {"ours": module_sampler(self.compiled, self.function, self.inputs, LOCAL_SYNC, cpu=True),
-                    "theirs": onnxruntime_sampler(self.path, self.arrays, 1, time.process_time)}
-        return take_turns(samplers, rounds, seconds)
+    def samples(self, rounds, seconds, threads):
+        """Milliseconds of each sample, by system: this compiler, ONNX Runtime, OpenVINO. Of one thread CPU time."""
+        one = threads == 1
+        clock, device = (time.process_time, LOCAL_SYNC) if one else (time.perf_counter, local_task(threads))
+        samplers = {"ours": module_sampler(self.compiled, self.function, self.inputs, device, cpu=one),
+                    "ONNX Runtime": onnxruntime_sampler(self.path, self.arrays, threads, clock)}
+        peer = begin_peer(openvino_sampler, self.path, self.arrays, threads, clock)
+        if peer:
+            samplers["OpenVINO"] = peer
+        samples = take_turns({(key,): sampler for key, sampler in samplers.items()}, rounds, seconds)
+        return {key: times for (key,), times in samples.items()}
 
 
 def main():
@@ -65,6 +73,7 @@ def main():
     parser.add_argument("--flag", action="append", default=[], help="one more flag for iree-compile; repeatable")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.3, help="of each system in each round")
+    parser.add_argument("--threads", type=int, default=1, help="more than one: times are of the wall")
     parser.add_argument("--limit", type=float, help="largest ratio that passes")
     arguments = parser.parse_args()
     tools, work = Tools(arguments.tools, arguments.flag), pathlib.Path(arguments.work)
@@ -74,21 +83,24 @@ def main():
     for name in names:
         try:
             subject = Subject(name, tools, work)
-            samples = subject.samples(arguments.rounds, arguments.seconds)
+            samples = subject.samples(arguments.rounds, arguments.seconds, arguments.threads)
         except ToolError as error:
             failures.append(f"{name}: {error.brief()}")
             continue
-        ours, theirs = samples["ours"], samples["theirs"]
-        ratio = min(ours) / min(theirs)
-        rows.append([name, *[f"{min(times):.3f} / {statistics.median(times):.3f}" for times in (ours, theirs)],
+        theirs = {key: min(times) for key, times in samples.items() if key != "ours" and times}
+        fastest = min(theirs, key=theirs.get)
+        ratio = min(samples["ours"]) / theirs[fastest]
+        cells = [samples.get(key) for key in ("ours", "ONNX Runtime", "OpenVINO")]
+        rows.append([name, *[f"{min(times):.3f} / {statistics.median(times):.3f}" if times else "" for times in cells],
                      f"{ratio:.2f}", f"{subject.error:.1e}"])
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
         if not subject.error <= (BETWEEN_BYTES if name.endswith("_qdq") else TOLERANCE):
             failures.append(f"{name}: results differ by {subject.error:.1e} of the largest element")
         elif arguments.limit and ratio > arguments.limit:
-            failures.append(f"{name}: {ratio:.2f} times ONNX Runtime")
-    print(f"Machine: {machine()}. ONNX Runtime {onnxruntime.__version__}. One thread, CPU ms: least / median.")
-    print(table("Latency", ["model", "iree-c", "ONNX Runtime", "ratio", "error"], rows))
+            failures.append(f"{name}: {ratio:.2f} times {fastest}")
+    kind = "One thread, CPU ms" if arguments.threads == 1 else f"{arguments.threads} threads, ms"
+    print(f"Machine: {machine()}. ONNX Runtime {onnxruntime.__version__}. {kind}: least / median.")
+    print(table("Latency", ["model", "iree-c", "ONNX Runtime", "OpenVINO", "ratio", "error"], rows))
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)
     print(f"{len(names) - len(failures)} passed, {len(failures)} failed")

@@ -56,7 +56,7 @@ static const char* const broken[] = {
     "  %0 = \"stablehlo.add\"(%a, %b) : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32>\n"
     "  return %0 : tensor<4xf32>\n}\n",
 };
-enum { GOOD = sizeof(good) / sizeof(good[0]), BROKEN = sizeof(broken) / sizeof(broken[0]), THREADS = 8 };
+enum { GOOD = sizeof(good) / sizeof(good[0]), BROKEN = sizeof(broken) / sizeof(broken[0]), THREADS = 8, ROUNDS = 2 };
 
 typedef struct result_t {
   void* module;  // NULL: failed
@@ -70,6 +70,7 @@ typedef struct soak_t {
   uint64_t allocations[GOOD];  // of the thread that asks
   int first, count;            // programs of a round
   atomic_int next, wrong, exhausted;
+  pthread_barrier_t turn;  // before and behind each round: of all threads, which libc has blocks for, and main
 } soak_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -156,26 +157,41 @@ static const char* run_program(soak_t* soak, int number) {
 
 static void* run_thread(void* user) {
   soak_t* soak = user;
-  for (int i; (i = soak->next++) < soak->count;) {
-    const char* problem = run_program(soak, soak->first + i);
-    soak->wrong += problem != NULL;
-    if (problem) fprintf(stderr, "FAILED program %d: %s\n", soak->first + i, problem);
+  for (int round = 0; round < ROUNDS; ++round) {
+    pthread_barrier_wait(&soak->turn);
+    for (int i; (i = soak->next++) < soak->count;) {
+      const char* problem = run_program(soak, soak->first + i);
+      soak->wrong += problem != NULL;
+      if (problem) fprintf(stderr, "FAILED program %d: %s\n", soak->first + i, problem);
+    }
+    pthread_barrier_wait(&soak->turn);
   }
   return NULL;
 }
 
 // Blocks that a round of programs leaves behind.
 static int64_t run_round(soak_t* soak, int first, int count) {
-  pthread_t threads[THREADS];
   int64_t live = failing_malloc_live();
   soak->first = first;
   soak->count = count;
   soak->next = 0;
+  pthread_barrier_wait(&soak->turn);
+  pthread_barrier_wait(&soak->turn);
+  return failing_malloc_live() - live;
+}
+
+// Of the last round: what is kept for good is there after some programs.
+static int64_t run_rounds(soak_t* soak, int count) {
+  pthread_t threads[THREADS];
+  pthread_barrier_init(&soak->turn, NULL, THREADS + 1);
   for (int i = 0; i < THREADS; ++i) {
     if (pthread_create(&threads[i], NULL, run_thread, soak)) abort();
   }
+  run_round(soak, 0, count / ROUNDS);
+  int64_t kept = run_round(soak, count / ROUNDS, count - count / ROUNDS);
   for (int i = 0; i < THREADS; ++i) pthread_join(threads[i], NULL);
-  return failing_malloc_live() - live;
+  pthread_barrier_destroy(&soak->turn);
+  return kept;
 }
 
 static void prepare(soak_t* soak) {
@@ -198,11 +214,7 @@ int main(int argc, char** argv) {
   if (!ireeCompilerLoadLibrary(COMPILER_LIBRARY)) return 1;
   ireeCompilerGlobalInitialize();
   prepare(&soak);
-  int64_t kept = 0;  // what is kept for good is there after some of them
-  if (!soak.wrong) {
-    run_round(&soak, 0, count / 2);
-    kept = run_round(&soak, count / 2, count - count / 2);
-  }
+  int64_t kept = soak.wrong ? 0 : run_rounds(&soak, count);
   printf("of %d programs %d had too little memory; %lld blocks are kept\n", count, (int)soak.exhausted,
          (long long)kept);
   bool leaks = is_strict && kept > 0;

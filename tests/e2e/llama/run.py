@@ -64,7 +64,7 @@ def check_results(tools, work, form, target):
 def check_places(tools, work, form, target):
     """The same of what `decode` does with the past."""
     text = call([tools.path("iree-dump-module"), module_of(tools, work, form, target)])
-    lists = re.findall(r"^hal\.commands @decode\w*\(.*?\n}\n", text, re.MULTILINE | re.DOTALL)
+    lists = re.findall(r"^hal\.commands @decode(?:_\d+)?\(.*?\n}\n", text, re.MULTILINE | re.DOTALL)
     if len(lists) != 1 or "\n  copy " in lists[0]:
         return f"{len(lists)} lists of commands, {sum(one.count('  copy ') for one in lists)} copies"
     shape = llama.PRESETS["tiny"]
