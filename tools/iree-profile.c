@@ -15,8 +15,9 @@ IREE_FLAG(bool, dispatch_events, false, "Each dispatch, not only sums; with --fo
 IREE_FLAG(bool, counter_samples, false, "Each sample of counters, not only sums; with --format=jsonl.")
 IREE_FLAG(double, peak_gflops, 0, "Of `report`: what the device computes at most, 10^9 operations a second.")
 IREE_FLAG(double, peak_gbps, 0, "Of `report`: what the device's memory moves at most, 10^9 bytes a second.")
-IREE_FLAG(string, rocm_library_path, "",
-          "Of `att`, as IREE's has it: where ROCm's decoder for traces of hardware is. Software GPUs' need none.");
+IREE_FLAG(
+    string, rocm_library_path, "",
+    "No value but an empty one: traces of software GPUs are decoded without ROCm's decoder, those of hardware not.");
 IREE_FLAG(string, output, "-", "File of the report; `-`: standard output.")
 
 static void print_usage(FILE* file) {
@@ -113,6 +114,10 @@ static void close_profile(profile_t* profile) {
 
 // `other`, which may be NULL, is the path of a profile to compare with.
 static iree_status_t run(const char* command, const char* path, const char* other) {
+  if (FLAG_rocm_library_path[0]) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                            "--rocm_library_path: ROCm's decoder is not used; traces of software GPUs need none");
+  }
   const profile_report_t* report = profile_report_find(iree_make_cstring_view(command));
   profile_request_t request = {.path = iree_make_cstring_view(path)};
   if (!report) return unknown_command(command);

@@ -10,6 +10,7 @@
 #include "dialects/builtin.h"
 #include "dialects/graph.h"
 #include "dialects/hal.h"
+#include "dialects/kernel.h"
 #include "dialects/stream.h"
 #include "import/lower.h"
 
@@ -103,6 +104,12 @@ static bool offer_objects(externs_t* e, const ir_op_t* executable, choice_t* c) 
 static bool choose(externs_t* e, const ir_op_t* dispatch, const ir_op_t* executable, const char* variant,
                    variant_t* out) {
   choice_t c = {0};
+  if (ir_is(executable, STREAM_EXECUTABLE) && !hal_objects_of(executable)) {  // what it calls is found when it runs
+    *out = (variant_t){.holder = executable, .objects = hal_text_of("")};
+    bool is_cpu = e->target->backend == TARGET_LLVM_CPU;
+    return is_cpu || ir_op_error(e->ctx, dispatch, "calls functions of plugins, which code for %s cannot",
+                                 target_backend_name(e->target->backend));
+  }
   bool ok =
       ir_is(executable, HAL_EXECUTABLE) ? offer_variants(e, executable, variant, &c) : offer_objects(e, executable, &c);
   if (ok && !c.fitness) {
@@ -265,6 +272,32 @@ static bool read_gpu(externs_t* e, const ir_op_t* executable, const variant_t* v
   return true;
 }
 
+typedef struct imports_t {
+  const char* names[MAX_EXPORTS];
+  uint32_t count;
+} imports_t;
+
+static int compare_names(const void* a, const void* b) {
+  return strcmp(*(const char* const*)a, *(const char* const*)b);
+}
+
+// The functions of plugins that kernels call; with `numbered` they get their numbers in the sorted list.
+static void visit_imports(externs_t* e, ir_op_t* op, imports_t* imports, bool numbered) {
+  if (ir_is(op, KERNEL_CALL) && ir_op_attr(op, "import")) {
+    const char* name = ir_op_string(op, "callee", "");
+    uint32_t i = 0;
+    while (i < imports->count && strcmp(imports->names[i], name) != 0) ++i;
+    if (numbered) {
+      ir_op_set_attr(e->ctx, op, "import", ir_attr_i64(e->ctx, i));
+    } else if (i == imports->count && imports->count < MAX_EXPORTS) {
+      imports->names[imports->count++] = name;
+    }
+  }
+  for (uint32_t r = 0; r < op->region_count; ++r) {
+    IR_FOR_BLOCKS(block, &op->regions[r]) { IR_FOR_OPS(inner, block) visit_imports(e, inner, imports, numbered); }
+  }
+}
+
 // CPUs: functions beside the exports call those of the objects, with which they are linked.
 static bool compile_shims(externs_t* e, const ir_op_t* executable, const variant_t* v, const ir_op_t* const* exports,
                           uint32_t count, target_executable_t* out) {
@@ -286,6 +319,12 @@ static bool compile_shims(externs_t* e, const ir_op_t* executable, const variant
   const char** paths = NULL;
   if (!object_paths(e, executable, v, &paths, &options.object_count)) return false;
   options.objects = paths;
+  imports_t imports = {.count = 0};
+  visit_imports(e, into, &imports, false);
+  qsort(imports.names, imports.count, sizeof(imports.names[0]), compare_names);
+  visit_imports(e, into, &imports, true);
+  options.imports = imports.names;
+  options.import_count = imports.count;
   text_t error = {0};
   bool ok = target_compile(e->target, kernels, count, &options, out, &error);
   if (!ok) ir_op_error(e->ctx, executable, "%s", error.data ? error.data : "code generation failed");

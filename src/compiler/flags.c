@@ -53,11 +53,33 @@ static const flag_row_t* find_row(const char* name, size_t size) {
   return NULL;
 }
 
+// What to use in place of a flag that IREE's compiler has; NULL for other names.
+static const char* instead_of(const char* name, size_t size) {
+  static const char* const refused[][2] = {
+#define REFUSED(flag, text) {flag, text},
+#include "compiler/flags_refused.def"
+#undef REFUSED
+  };
+  for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); ++i) {
+    size_t wanted = strlen(refused[i][0]);
+    bool begins = refused[i][0][wanted - 1] == '*';
+    wanted -= begins;
+    if ((begins ? size >= wanted : size == wanted) && memcmp(refused[i][0], name, wanted) == 0) return refused[i][1];
+  }
+  return NULL;
+}
+
 static bool unknown_flag(const char* program, const char* arg, const char* name, size_t size, text_t* error) {
-  text_printf(error, "%s: Unknown command line argument '%s'.  Try: '%s --help'", program, arg, program);
   near_t near = near_begin(name, size);
   for (size_t i = 0; i < ROW_COUNT; ++i) near_offer(&near, rows[i].name);
-  if (near_result(&near)) text_printf(error, "\n%s: Did you mean '--%s'?", program, near_result(&near));
+  const char *instead = instead_of(name, size), *meant = near_result(&near);
+  if (instead && !meant) {
+    text_printf(error, "%s: '--%.*s' is a flag of IREE's that is not here: %s", program, (int)size, name, instead);
+    return false;
+  }
+  text_printf(error, "%s: Unknown command line argument '%s'.  Try: '%s --help'", program, arg, program);
+  if (instead) text_printf(error, "\n%s: It is IREE's, and not here: %s", program, instead);
+  if (meant) text_printf(error, "\n%s: Did you mean '--%s'?", program, meant);
   return false;
 }
 

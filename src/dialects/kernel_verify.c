@@ -387,8 +387,12 @@ static bool verify_view(ir_context_t* ctx, ir_op_t* op) {
 static bool verify_call(ir_context_t* ctx, ir_op_t* op) {
   const ir_attr_t* callee = ir_op_attr(op, "callee");
   if (!callee || callee->kind != IR_ATTR_SYMBOL || callee->count) return ir_op_error(ctx, op, "needs callee = @name");
-  if (op->result_count > 1 || (op->result_count && !is_number_type(result_type(op)))) {
-    return ir_op_error(ctx, op, "gives a number or nothing");
+  const ir_attr_t* import = ir_op_attr(op, "import");
+  if (import && (import->kind != IR_ATTR_INTEGER || import->integer < 0))
+    return ir_op_error(ctx, op, "needs import = n");
+  uint32_t most = import ? 0 : 1;
+  if (op->result_count > most || (op->result_count && !is_number_type(result_type(op)))) {
+    return ir_op_error(ctx, op, import ? "is an import's, which gives nothing" : "gives a number or nothing");
   }
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const ir_type_t* type = operand_type(op, i);

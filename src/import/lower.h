@@ -18,7 +18,8 @@ typedef struct lower_shim_t {
   uint32_t bindings;     // of a function without arguments: as its layout says
   uint32_t constants;    // of 32 bits each
 } lower_shim_t;
-// As a kernel.func at the end of `into`. NULL after diagnostics.
+// As a kernel.func at the end of `into`, whose kernel.call of a plugin's function have number 0 all. NULL after
+// diagnostics.
 ir_op_t* lower_shim(ir_context_t* ctx, const lower_shim_t* shim, ir_block_t* into);
 
 // Whether the op is an executable that a program brings. What has no function that dispatches bring in stays in the

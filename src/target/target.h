@@ -130,6 +130,8 @@ typedef struct target_compile_options_t {
   bool debug_symbols;          // line tables and source locations
   const char* const* objects;  // llvm-cpu: files that are linked in, which kernel.call calls
   uint32_t object_count;
+  const char* const* imports;  // llvm-cpu: functions of the runtime's plugins, which kernel.call calls by number
+  uint32_t import_count;
   const char* static_library;  // llvm-cpu: path.o; also writes path.h. The executable's data is then its name.
   target_amd_t amd;
   target_ptxas_t ptxas;

@@ -191,12 +191,48 @@ static void references(void** state) {
   assert_int_equal(statistics.host_bytes_peak, 7);
 }
 
+// What a copy of profiling options points to is its own.
+static void profiling_options(void** state) {
+  iree_string_view_t counters[] = {IREE_SV("waves"), IREE_SV(""), IREE_SV("cycles")};
+  iree_hal_profile_counter_set_selection_t sets[] = {
+      {.name = IREE_SV("first"), .counter_name_count = 2, .counter_names = counters},
+      {.name = IREE_SV("second"), .counter_name_count = 1, .counter_names = counters + 2}};
+  char pattern[] = "*matmul*";
+  iree_hal_device_profiling_options_t options = {
+      .data_families = IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES, .counter_set_count = 2, .counter_sets = sets};
+  options.capture_filter.executable_function_pattern = iree_make_cstring_view(pattern);
+  assert_true(iree_hal_device_profiling_options_requests_counters(&options));
+  assert_true(iree_hal_device_profiling_options_requests_counter_ranges(&options));
+  assert_false(iree_hal_device_profiling_options_requests_counter_samples(&options));
+  assert_false(iree_hal_device_profiling_options_requests_executable_traces(&options));
+  assert_false(iree_hal_device_profiling_options_requests_device_metrics(&options));
+  assert_false(iree_hal_device_profiling_options_requests_lightweight_statistics(&options));
+  iree_hal_device_profiling_options_t copy;
+  iree_hal_device_profiling_options_storage_t* storage = NULL;
+  CHECK_OK(iree_hal_device_profiling_options_clone(&options, iree_allocator_system(), &copy, &storage));
+  memset(pattern, 0, sizeof(pattern));
+  memset(sets, 0, sizeof(sets));
+  memset(counters, 0, sizeof(counters));
+  assert_true(iree_string_view_equal(copy.capture_filter.executable_function_pattern, IREE_SV("*matmul*")));
+  assert_true(iree_string_view_equal(copy.counter_sets[0].name, IREE_SV("first")));
+  assert_true(iree_string_view_equal(copy.counter_sets[0].counter_names[0], IREE_SV("waves")));
+  assert_int_equal(copy.counter_sets[0].counter_names[1].size, 0);
+  assert_true(iree_string_view_equal(copy.counter_sets[1].counter_names[0], IREE_SV("cycles")));
+  iree_hal_device_profiling_options_storage_free(storage, iree_allocator_system());
+  iree_hal_device_profiling_options_storage_free(NULL, iree_allocator_system());
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(pages),          cmocka_unit_test(bitmaps),
-      cmocka_unit_test(aligned_memory), cmocka_unit_test(appended_in_place),
-      cmocka_unit_test(string_pairs),   cmocka_unit_test(memory_of_nodes),
-      cmocka_unit_test(frozen_status),  cmocka_unit_test(references),
+      cmocka_unit_test(pages),
+      cmocka_unit_test(bitmaps),
+      cmocka_unit_test(aligned_memory),
+      cmocka_unit_test(appended_in_place),
+      cmocka_unit_test(string_pairs),
+      cmocka_unit_test(memory_of_nodes),
+      cmocka_unit_test(frozen_status),
+      cmocka_unit_test(references),
+      cmocka_unit_test(profiling_options),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,36 @@ typedef struct iree_hal_device_profiling_options_t {
   const iree_hal_profile_counter_set_selection_t* counter_sets;
 } iree_hal_device_profiling_options_t;
 
+// Whether any of the families is asked for.
+static inline bool iree_hal_device_profiling_options_requests_data(
+    const iree_hal_device_profiling_options_t* options, iree_hal_device_profiling_data_families_t data_families) {
+  return (options->data_families & data_families) != 0;
+}
+static inline bool iree_hal_device_profiling_options_requests_lightweight_statistics(
+    const iree_hal_device_profiling_options_t* options) {
+  return (options->flags & IREE_HAL_DEVICE_PROFILING_FLAG_LIGHTWEIGHT_STATISTICS) != 0;
+}
+#define IREE_HAL_PROFILING_REQUESTS_(what, families)                           \
+  static inline bool iree_hal_device_profiling_options_requests_##what(        \
+      const iree_hal_device_profiling_options_t* options) {                    \
+    return iree_hal_device_profiling_options_requests_data(options, families); \
+  }
+IREE_HAL_PROFILING_REQUESTS_(counter_samples, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES)
+IREE_HAL_PROFILING_REQUESTS_(counter_ranges, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES)
+IREE_HAL_PROFILING_REQUESTS_(counters, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
+                                           IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES)
+IREE_HAL_PROFILING_REQUESTS_(executable_traces, IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_TRACES)
+IREE_HAL_PROFILING_REQUESTS_(device_metrics, IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS)
+
+// A copy that nothing of the caller's belongs to; its sink is retained. `out_options` is good until the storage is
+// freed, with the same allocator. Errors: RESOURCE_EXHAUSTED.
+typedef struct iree_hal_device_profiling_options_storage_t iree_hal_device_profiling_options_storage_t;
+IREE_API_EXPORT iree_status_t iree_hal_device_profiling_options_clone(
+    const iree_hal_device_profiling_options_t* source_options, iree_allocator_t host_allocator,
+    iree_hal_device_profiling_options_t* out_options, iree_hal_device_profiling_options_storage_t** out_storage);
+IREE_API_EXPORT void iree_hal_device_profiling_options_storage_free(
+    iree_hal_device_profiling_options_storage_t* storage, iree_allocator_t host_allocator);
+
 #ifdef __cplusplus
 }
 #endif

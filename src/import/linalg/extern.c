@@ -3,7 +3,9 @@
 // is; the code stays in its executable until a target takes it (compiler/externs.h).
 #include <string.h>
 
+#include "dialects/builtin.h"
 #include "dialects/flow.h"
+#include "dialects/func.h"
 #include "dialects/hal.h"
 #include "dialects/kernel.h"
 #include "dialects/stream.h"
@@ -15,10 +17,22 @@ static bool is_export(const ir_op_t* op) {
   return ir_is(op, HAL_EXECUTABLE_EXPORT) || ir_is(op, STREAM_EXECUTABLE_EXPORT);
 }
 
+// Whether functions without a body stand beside its own: others provide them when it runs.
+static bool has_declaration(const ir_op_t* executable) {
+  const ir_block_t* body = executable->regions[0].first;
+  for (const ir_op_t* op = body ? body->first : NULL; op; op = op->next) {
+    const ir_block_t* inner = ir_is(op, BUILTIN_MODULE) ? op->regions[0].first : NULL;
+    for (const ir_op_t* func = inner ? inner->first : NULL; func; func = func->next) {
+      if (ir_is(func, FUNC_FUNC) && !func->regions[0].first) return true;
+    }
+  }
+  return false;
+}
+
 ir_op_t* extern_find(lower_op_t* n, const ir_attr_t* entry) {
   ir_op_t* op = ir_symbol_find(n->ctx, n->l->module, entry->text);
   bool brings = op && (ir_is(op, HAL_EXECUTABLE) || ir_is(op, HAL_EXECUTABLE_SOURCE) ||
-                       (ir_is(op, STREAM_EXECUTABLE) && hal_objects_of(op)));
+                       (ir_is(op, STREAM_EXECUTABLE) && (hal_objects_of(op) || has_declaration(op))));
   return brings ? op : NULL;
 }
 

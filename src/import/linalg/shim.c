@@ -100,9 +100,7 @@ bool shim_lower_call(lower_op_t* n, const ir_op_t* func) {
   lower_list_t operands = LOWER_LIST(n->ctx);
   const char* name = ir_op_string(func, "sym_name", "");
   if (func->regions[0].first) return lower_unsupported(n, "functions without a body, of objects, are called");
-  if (!ir_op_attr(func, "hal.import.static")) {
-    return lower_unsupported(n, "@%s is to be of an object that is linked in: attributes {hal.import.static}", name);
-  }
+  bool is_static = ir_op_attr(func, "hal.import.static") != NULL;
   for (uint32_t i = 0; i < n->op->operand_count; ++i) {
     if (lower_in_type(n, i)->kind != IR_TYPE_MEMREF) {
       lower_list_add(&operands, n->in[i]);
@@ -114,14 +112,18 @@ bool shim_lower_call(lower_op_t* n, const ir_op_t* func) {
   if (n->op->result_count > 1 || (n->op->result_count && (!type || ir_type_is_tensor(type)))) {
     return lower_unsupported(n, "functions that give a number or nothing are");
   }
-  ir_named_attr_t attr = {"callee", ir_attr_symbol(n->ctx, name)};
+  if (type && !is_static) return lower_unsupported(n, "@%s is a plugin's, which give nothing", name);
+  const ir_attr_t* fields = ir_op_attr(func, "hal.import.fields");
+  ir_named_attr_t attrs[3] = {{"callee", ir_attr_symbol(n->ctx, name)}, {"import", ir_attr_i64(n->ctx, 0)}};
+  uint32_t attr_count = is_static ? 1 : 2;
+  if (!is_static && fields) attrs[attr_count++] = (ir_named_attr_t){"fields", fields};
   ir_op_t* call = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, KERNEL_CALL),
                                                   .operands = operands.items,
                                                   .operand_count = operands.count,
                                                   .result_types = &type,
                                                   .result_count = n->op->result_count,
-                                                  .attrs = &attr,
-                                                  .attr_count = 1});
+                                                  .attrs = attrs,
+                                                  .attr_count = attr_count});
   if (type) n->out[0].v = ir_result(call, 0);
   return true;
 }

@@ -36,6 +36,8 @@ static void build_tables(void* user) {
                          .funcs = job->funcs,
                          .entries = job->entries,
                          .count = job->func_count,
+                         .imports = job->options->imports,
+                         .import_count = job->options->import_count,
                          .source_locations = job->options->debug_symbols};
   t->ok = codegen_open(&t->unit, job->target, "library", &t->error) && library_emit(t->unit.module, &info) &&
           codegen_emit(&t->unit, t->unit.module, LLVMObjectFile, &t->object, &t->error);

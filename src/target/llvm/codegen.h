@@ -57,6 +57,8 @@ typedef struct library_info_t {
   ir_op_t* const* funcs;
   const target_entry_t* entries;
   uint32_t count;
+  const char* const* imports;  // functions of the runtime's plugins, in the order of their numbers
+  uint32_t import_count;
   bool source_locations;
 } library_info_t;
 bool library_emit(LLVMModuleRef module, const library_info_t* info);

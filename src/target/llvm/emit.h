@@ -31,6 +31,8 @@ typedef struct emit_target_t {
   void (*async_wait)(emit_t* e, unsigned pending);
   LLVMValueRef (*load_matrix)(emit_t* e, LLVMValueRef address, unsigned count, bool transpose);  // i32 x count
   LLVMValueRef (*workgroup_memory)(emit_t* e, uint64_t offset);  // address of a byte of workgroup memory
+  // Calls a function of the runtime's plugins with what is passed, and the fields that are named; CPUs.
+  void (*call_import)(emit_t* e, ir_op_t* op, const LLVMValueRef* args, unsigned count);
   bool selects_words;  // of vectors by one flag word by word, not element by element
   const char* atomic_scope;
   const char* exp2;  // intrinsic of its own instruction for f32 numbers, within two units of the last place

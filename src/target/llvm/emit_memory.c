@@ -266,6 +266,12 @@ void emit_op_call(emit_t* e, ir_op_t* op) {
     args[i] = emit_operand(op, i);
     types[i] = LLVMTypeOf(args[i]);
   }
+  if (ir_op_attr(op, "import")) {
+    e->hooks->call_import(e, op, args, op->operand_count);
+    memory_free(types);
+    memory_free(args);
+    return;
+  }
   LLVMTypeRef result = op->result_count ? emit_type(e, op->results[0].type) : LLVMVoidTypeInContext(e->context);
   LLVMTypeRef type = LLVMFunctionType(result, types, op->operand_count, 0);
   LLVMValueRef function = LLVMGetNamedFunction(e->module, name);

@@ -2,6 +2,7 @@
 // that the workgroup state points to.
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "iree/hal/local/executable_library.h"
 #include "target/entry.h"
@@ -86,7 +87,61 @@ static LLVMValueRef x86_workgroup_memory(emit_t* e, uint64_t offset) {
   return build_address(e, LLVMInt8TypeInContext(e->context), base, LLVMConstInt(i64, offset, 0));
 }
 
+// A field behind what is passed to an import; NULL for an unknown one.
+static LLVMValueRef import_field(emit_t* e, const char* name) {
+  typedef iree_hal_executable_workgroup_state_v0_t workgroup_t;
+  if (strcmp(name, "processor_id") == 0) {
+    return load_field(e, LLVMInt32TypeInContext(e->context), e->workgroup, offsetof(workgroup_t, processor_id));
+  }
+  if (strcmp(name, "processor_data") != 0) return NULL;
+  LLVMTypeRef i8 = LLVMInt8TypeInContext(e->context), i64 = LLVMInt64TypeInContext(e->context);
+  uint64_t offset = offsetof(iree_hal_executable_environment_v0_t, processor);
+  return build_address(e, i8, e->environment, LLVMConstInt(i64, offset, 0));
+}
+
+// The workgroup ends with the import's code unless that is 0.
+static void leave_unless_zero(emit_t* e, LLVMValueRef code) {
+  LLVMValueRef zero = LLVMConstInt(LLVMInt32TypeInContext(e->context), 0, 0);
+  LLVMBasicBlockRef failed = LLVMAppendBasicBlockInContext(e->context, e->function, "failed");
+  LLVMBasicBlockRef next = LLVMAppendBasicBlockInContext(e->context, e->function, "called");
+  LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntEQ, code, zero, ""), next, failed);
+  LLVMPositionBuilderAtEnd(e->builder, failed);
+  LLVMBuildRet(e->builder, code);
+  LLVMPositionBuilderAtEnd(e->builder, next);
+}
+
+static void x86_call_import(emit_t* e, ir_op_t* op, const LLVMValueRef* args, unsigned count) {
+  typedef iree_hal_executable_environment_v0_t environment_t;
+  enum { MAX_PASSED = 64 };
+  const ir_attr_t* fields = ir_op_attr(op, "fields");
+  LLVMValueRef passed[MAX_PASSED];
+  LLVMTypeRef types[MAX_PASSED], pointer = pointer_type(e), i32 = LLVMInt32TypeInContext(e->context);
+  unsigned more = fields && fields->kind == IR_ATTR_ARRAY ? fields->count : 0;
+  if (count + more > MAX_PASSED) return emit_fail(e, op, "passes more than %d values", MAX_PASSED);
+  for (unsigned i = 0; i < count + more; ++i) {
+    const char* name =
+        i < count || fields->items[i - count]->kind != IR_ATTR_STRING ? "" : fields->items[i - count]->text;
+    passed[i] = i < count ? args[i] : import_field(e, name);
+    if (!passed[i]) return emit_fail(e, op, "asks for the field '%s'; processor_id and processor_data are there", name);
+    types[i] = LLVMTypeOf(passed[i]);
+  }
+  LLVMTypeRef structure = LLVMStructTypeInContext(e->context, types, count + more, 0);
+  LLVMValueRef params = LLVMBuildAlloca(e->builder, structure, "params");
+  for (unsigned i = 0; i < count + more; ++i) {
+    LLVMBuildStore(e->builder, passed[i], LLVMBuildStructGEP2(e->builder, structure, params, i, ""));
+  }
+  uint64_t at = 8 * (uint64_t)ir_op_int(op, "import", 0);
+  LLVMValueRef thunk = load_field(e, pointer, e->environment, offsetof(environment_t, import_thunk));
+  LLVMValueRef functions = load_field(e, pointer, e->environment, offsetof(environment_t, import_funcs));
+  LLVMValueRef contexts = load_field(e, pointer, e->environment, offsetof(environment_t, import_contexts));
+  LLVMValueRef call_args[4] = {load_field(e, pointer, functions, at), params, load_field(e, pointer, contexts, at),
+                               LLVMConstNull(pointer)};
+  LLVMTypeRef arguments[4] = {pointer, pointer, pointer, pointer}, type = LLVMFunctionType(i32, arguments, 4, 0);
+  leave_unless_zero(e, LLVMBuildCall2(e->builder, type, thunk, call_args, 4, ""));
+}
+
 const emit_target_t hooks_x86 = {
+    .call_import = x86_call_import,
     .entry = x86_entry,
     .id = x86_id,
     .ret = x86_ret,

@@ -98,13 +98,25 @@ static LLVMValueRef export_table(tables_t* t, const library_info_t* info) {
   return structure(t, fields, 10);
 }
 
+static LLVMValueRef import_table(tables_t* t, const library_info_t* info) {
+  LLVMValueRef* names = memory_array((size_t)info->import_count + 1, sizeof(LLVMValueRef));
+  for (uint32_t i = 0; i < info->import_count; ++i) names[i] = place_string(t, info->imports[i]);
+  LLVMValueRef none = LLVMConstNull(t->pointer);
+  LLVMValueRef fields[2] = {
+      constant(t->i32, info->import_count),
+      info->import_count ? place_array(t, t->pointer, names, info->import_count, "imports") : none,
+  };
+  memory_free(names);
+  return structure(t, fields, 2);
+}
+
 static LLVMValueRef library_table(tables_t* t, const library_info_t* info) {
   LLVMValueRef none = LLVMConstNull(t->pointer);
   LLVMValueRef header[4] = {constant(t->i32, IREE_HAL_EXECUTABLE_LIBRARY_VERSION_LATEST), place_string(t, info->name),
                             constant(t->i32, 0), constant(t->i32, IREE_HAL_EXECUTABLE_LIBRARY_SANITIZER_NONE)};
   LLVMValueRef counted[2] = {constant(t->i32, 0), none}, constants[1] = {constant(t->i32, 0)};
-  LLVMValueRef fields[5] = {place(t, structure(t, header, 4), "header"), structure(t, counted, 2),
-                            export_table(t, info), structure(t, constants, 1), structure(t, counted, 2)};
+  LLVMValueRef fields[5] = {place(t, structure(t, header, 4), "header"), import_table(t, info), export_table(t, info),
+                            structure(t, constants, 1), structure(t, counted, 2)};
   return place(t, structure(t, fields, 5), "library");
 }
 

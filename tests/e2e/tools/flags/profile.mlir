@@ -15,6 +15,7 @@
 // RUN: iree-profile dispatch --filter=nope %t.d.ireeprof | grep "total=1 matched=0"
 // RUN: iree-profile dispatch --id=77 %t.d.ireeprof | grep "total=1 matched=0"
 // RUN: iree-profile dispatch --format=jsonl --dispatch_events %t.d.ireeprof | grep '"type":"dispatch_event"'
+// RUN: not iree-profile dispatch --rocm_library_path=/opt/rocm/lib %t.d.ireeprof 2>&1 | grep "decoder is not used"
 // RUN: iree-profile counter --format=jsonl --counter_samples %t.d.ireeprof | grep '"mode":"samples"'
 // RUN: rm -f %t.txt && iree-profile summary --output=%t.txt %t.d.ireeprof && grep "dispatch_events=1" %t.txt
 // RUN: iree-profile report --peak_gflops=100 --peak_gbps=20.5 %t.d.ireeprof | grep '"peak":{"gflops":100,"gbps":20.5}'
