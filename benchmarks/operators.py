@@ -1,13 +1,16 @@
-"""Time of single operators at one thread next to ONNX Runtime, in turn: what whole models hide.
+"""Time of single operators at one thread next to ONNX Runtime and, where it is installed, OpenVINO, in turn: what whole
+models hide.
 
     .venv/bin/python benchmarks/operators.py --tools build/tools [--only TEXT]... [--above 1.5]
 
-Prints least milliseconds of both and the ratio, the worst first. Results are compared too.
+Prints least milliseconds of CPU time and the ratio of ours to the fastest peer's, the worst first. Results are compared
+with ONNX Runtime's.
 """
 
 import argparse
 import pathlib
 import sys
+import time
 
 import numpy as np
 import onnx
@@ -17,7 +20,8 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
 from check import run_model  # noqa: E402
-from compare import Compiled, machine, module_sampler, onnxruntime_sampler, table, take_turns  # noqa: E402
+from compare import Compiled, begin_peer, machine, module_sampler, onnxruntime_sampler, openvino_sampler  # noqa: E402
+from compare import table, take_turns  # noqa: E402
 from tools import LOCAL_SYNC, ToolError, Tools, call  # noqa: E402
 
 HOST = "--iree-llvmcpu-target-cpu=host"
@@ -304,7 +308,7 @@ def differs(ours, theirs):
 
 
 def measure_row(row, tools, work, arguments):
-    """Least milliseconds of both, and how far results differ."""
+    """Least milliseconds by system, and how far results differ."""
     model, arrays = model_of(row)
     folder = work / row[0].replace(" ", "_").replace("/", "by").replace(">", "").replace(",", "_")
     folder.mkdir(parents=True, exist_ok=True)
@@ -321,10 +325,13 @@ def measure_row(row, tools, work, arguments):
     call(tools.compile(path, compiled.module, [HOST]), timeout=60)
     results = run_model(tools, compiled.module, "main_graph", inputs, folder, LOCAL_SYNC, len(expected))
     error = differs(results, expected)
-    samplers = {"ours": module_sampler(compiled, "main_graph", inputs, LOCAL_SYNC, cpu=True),
-                "theirs": onnxruntime_sampler(path, arrays, 1)}
+    samplers = {("iree-c",): module_sampler(compiled, "main_graph", inputs, LOCAL_SYNC, cpu=True),
+                ("ONNX Runtime",): onnxruntime_sampler(path, arrays, 1, time.process_time)}
+    peer = begin_peer(openvino_sampler, path, arrays, 1, time.process_time)
+    if peer:
+        samplers["OpenVINO",] = peer
     samples = take_turns(samplers, arguments.rounds, arguments.seconds)
-    return min(samples["ours"]), min(samples["theirs"]), error
+    return {name: min(times) for (name,), times in samples.items() if times}, error
 
 
 def main():
@@ -346,15 +353,17 @@ def main():
             continue
         count += 1
         try:
-            ours, theirs, error = measure_row(row, tools, work, arguments)
+            least, error = measure_row(row, tools, work, arguments)
         except ToolError as fault:
             failures.append(f"{row[0]}: {fault.brief()}")
             continue
-        lines.append((ours / theirs, [row[0], f"{ours:.4f}", f"{theirs:.4f}", f"{ours / theirs:.2f}", f"{error:.1e}"]))
+        ratio = least["iree-c"] / min(value for name, value in least.items() if name != "iree-c")
+        cells = [f"{least[name]:.4f}" if name in least else "" for name in ("iree-c", "ONNX Runtime", "OpenVINO")]
+        lines.append((ratio, [row[0], *cells, f"{ratio:.2f}", f"{error:.1e}"]))
         print(" | ".join(lines[-1][1]), file=sys.stderr, flush=True)
     lines.sort(key=lambda line: -line[0])
     print(f"Machine: {machine()}. ONNX Runtime {onnxruntime.__version__}. One thread, least ms.")
-    print(table("Operators", ["operator", "iree-c", "ONNX Runtime", "ratio", "error"],
+    print(table("Operators", ["operator", "iree-c", "ONNX Runtime", "OpenVINO", "ratio", "error"],
                 [cells for ratio, cells in lines if ratio >= arguments.above]))
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)

@@ -6,6 +6,8 @@
 //   %2 = graph.mul %0, %1
 //   %3 = graph.conv %x, %2                         %3 = graph.conv %x, dense<...>
 //
+// What functions compute alike (weights that prefill and decode share) is computed and stored once.
+//
 // Canonicalization folds what is small, one op at a time; here whole chains are computed in one sweep over memory.
 #include "compiler/const_eval.h"
 
@@ -34,6 +36,8 @@ typedef struct program_t {
   target_t target;
   ir_op_t* module;
   ir_block_t* body;
+  uint32_t* numbers;        // of each value that is wanted, in order: which result it is
+  const ir_attr_t** taken;  // of each result, once it has been taken
   kernel_list_t kernels;
   target_executable_t executable;
   execute_code_t* code;  // NULL: kernels are interpreted
@@ -59,6 +63,34 @@ static void build_program(program_t* p, const known_ops_t* roots) {
   ir_builder_t b = ir_builder_at_end(p->ctx, p->body);
   ir_build(&b,
            &(ir_op_state_t){.info = ir_context_op(p->ctx, FUNC_RETURN), .operands = values, .operand_count = count});
+}
+
+// Each result once.
+static void share_results(program_t* p) {
+  pass_cse(p->module, p->ctx);
+  ir_op_t* end = p->body->last;
+  arena_t* arena = ir_context_arena(p->ctx);
+  p->numbers = ARENA_ARRAY(arena, uint32_t, end->operand_count + 1);
+  p->taken = ARENA_ARRAY(arena, const ir_attr_t*, end->operand_count + 1);
+  ir_value_t** values = ARENA_ARRAY(arena, ir_value_t*, end->operand_count + 1);
+  const ir_type_t** types = ARENA_ARRAY(arena, const ir_type_t*, end->operand_count + 1);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < end->operand_count; ++i) ir_operand(end, i)->data = NULL;
+  for (uint32_t i = 0; i < end->operand_count; ++i) {
+    ir_value_t* value = ir_operand(end, i);
+    if (!value->data) {
+      types[count] = value->type;
+      values[count] = value;
+      value->data = &p->numbers[i];
+      p->taken[count] = NULL;
+      p->numbers[i] = count++;
+    }
+    p->numbers[i] = *(uint32_t*)value->data;
+  }
+  for (uint32_t i = 0; i < count; ++i) values[i]->data = NULL;
+  ir_op_set_operands(p->ctx, end, values, count);
+  const ir_type_t* type = ir_type_function(p->ctx, NULL, 0, types, count);
+  ir_op_set_attr(p->ctx, ir_op_parent(end), "function_type", ir_attr_type(p->ctx, type));
 }
 
 // The target itself where this machine can run it, so that results are the same to the bit; else what it can run.
@@ -221,8 +253,9 @@ static const ir_attr_t* take_elements(program_t* p, ir_value_t* value) {
 static void replace_root(program_t* p, ir_op_t* root, uint32_t* next) {
   ir_builder_t b = ir_builder_before(p->ctx, root);
   for (uint32_t r = 0; r < root->result_count; ++r) {
-    const ir_attr_t* value = take_elements(p, ir_operand(p->body->last, (*next)++));
-    ir_value_replace(ir_result(root, r), graph_constant(&b, value));
+    uint32_t number = p->numbers[(*next)++];
+    if (!p->taken[number]) p->taken[number] = take_elements(p, ir_operand(p->body->last, number));
+    ir_value_replace(ir_result(root, r), graph_constant(&b, p->taken[number]));
   }
 }
 
@@ -247,6 +280,7 @@ static void release_all(program_t* p) {
 static bool compute_roots(ir_context_t* ctx, const known_ops_t* roots, const const_eval_options_t* options) {
   program_t p = {.ctx = ctx, .options = options};
   build_program(&p, roots);
+  share_results(&p);
   ir_context_mute(ctx, true);  // what cannot be computed here is left as it is
   bool ok = compile_program(&p) && run_program(&p);
   ir_context_mute(ctx, false);

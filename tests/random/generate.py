@@ -26,6 +26,7 @@ LEFT_OUT = {
     "call_import": "the evaluator has no other modules",
     "import_resolved": "the evaluator has no other modules",
     "dispatch": "formed by the compiler",
+    "extern": "a kernel that a program brings, which the evaluator does not have",
     "global_store": "the evaluator has no state",
     "yield": "stands in regions only, where every program with a region has it",
 }
