@@ -216,8 +216,8 @@ fuzz_one() {
       seeds="tests/profile $(ls -d "$build/tests/counters" "$build/tests/traces" 2>/dev/null)" ;;
     bytecode) seeds=tests/ir/bytecode/files ;;
     vmfb) seeds=$build/demo ;;
-    gpu_code)
-      seeds=$build/fuzz/kernels
+    gpu_code | code_object)
+      seeds=$build/fuzz/kernels-$name
       mkdir -p "$seeds" && cp "$build"/tests/cts_kernels*.ptx "$build"/tests/cts_kernels*.hsaco "$seeds" ;;
     graph) # programs that passed, and new ones
       flags=-detect_leaks=0 seeds="tests/random/found $build/fuzz/graphs"

@@ -207,8 +207,8 @@ ir_op_t* lower_shim(ir_context_t* ctx, const lower_shim_t* shim, ir_block_t* int
   return take_scalars(ctx, l.kernel->regions[0].first) && ir_verify(ctx, l.kernel) ? l.kernel : NULL;
 }
 
+#define ROW(ENUM, ...) [CODEGEN_##ENUM - IR_CODE(IR_DIALECT_CODEGEN, 0)] = {__VA_ARGS__}
 static const lower_row_t rows[] = {
-    [CODEGEN_EXTRACT_STRIDED_METADATA - IR_CODE(IR_DIALECT_CODEGEN, 0)] = {.fn = lower_extract,
-                                                                           .flags = LOWER_STANDS_FOR},
+    ROW(EXTRACT_STRIDED_METADATA, .fn = lower_extract, .flags = LOWER_STANDS_FOR),
 };
 const lower_table_t lower_codegen_table = {IR_DIALECT_CODEGEN, rows, sizeof(rows) / sizeof(rows[0])};

@@ -54,7 +54,8 @@ static onnx_dim_t bound(onnx_node_t* n, onnx_dim_t at, onnx_dim_t size) {
   return onnx_dim_min(n, at, size);
 }
 
-static onnx_range_t find_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim_t size) {
+// `declared`: how many there are by the result's type, or IR_DYNAMIC.
+static onnx_range_t find_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim_t size, int64_t declared) {
   onnx_dim_t start = at->start, end = at->end, step = at->step;
   bool loaded = start.loaded || end.loaded || !onnx_dim_known(step);
   if (!loaded && onnx_dim_known(size) && onnx_dim_known(start) && onnx_dim_known(end)) {
@@ -67,7 +68,7 @@ static onnx_range_t find_range(onnx_node_t* n, const onnx_bounds_t* at, onnx_dim
   bool tail = onnx_dim_known(start) && start.size < 0 && onnx_dim_known(end) && end.size > INT32_MAX;
   onnx_dim_t first = bound(n, start, size), last = bound(n, end, size);
   onnx_dim_t length = tail ? onnx_dim_min(n, onnx_dim_of(-start.size), size) : onnx_dim_sub(n, last, first);
-  if (tail && start.size == -1) first = onnx_dim_sub(n, size, onnx_dim_of(1)), length = onnx_dim_of(1);  // there is one
+  if (tail && declared == -start.size) first = onnx_dim_add(n, size, start), length = onnx_dim_of(declared);
   if (!tail && start.size != 0) length = onnx_dim_max(n, length, onnx_dim_of(0));
   if (step.size > 1) length = onnx_dim_ceil_div(n, length, step);
   return (onnx_range_t){first, length, step};
@@ -210,6 +211,7 @@ bool onnx_lower_slice(onnx_node_t* n) {
   onnx_bounds_t given[ONNX_MAX_RANK], all[ONNX_MAX_RANK];
   onnx_range_t ranges[ONNX_MAX_RANK];
   onnx_dim_t count;
+  const ir_type_t* type = onnx_declared_rank(n, 0) == x->type->rank ? n->op->results[0].type : NULL;
   if (!read_bounds(n, given, &count)) return false;
   for (int32_t i = 0; i < x->type->rank; ++i) {
     all[i] = (onnx_bounds_t){onnx_dim_of(0), onnx_dim_of(INT64_MAX), onnx_dim_of(1)};
@@ -219,7 +221,8 @@ bool onnx_lower_slice(onnx_node_t* n) {
   for (int32_t i = 0; i < x->type->rank; ++i) {
     onnx_dim_t size = onnx_dim(n, x, i);
     bool whole = all[i].start.size == 0 && all[i].end.size == INT64_MAX && all[i].step.size == 1;
-    ranges[i] = whole ? (onnx_range_t){onnx_dim_of(0), size, onnx_dim_of(1)} : find_range(n, &all[i], size);
+    ranges[i] = whole ? (onnx_range_t){onnx_dim_of(0), size, onnx_dim_of(1)}
+                      : find_range(n, &all[i], size, type ? type->dims[i] : IR_DYNAMIC);
   }
   return onnx_return(n, onnx_take_ranges(n, x, ranges), n->in[0].element);
 }

@@ -79,6 +79,17 @@ def window(d, rank, ceil=True, dilations=True, gaps=False):
     return options, [extent + d.whole(0, 6) for extent in extents]
 
 
+def wrong_peers(options, spatial):
+    """ONNX Runtime pads by less than nothing where SAME's strides leave places out at an end."""
+    if options.get("auto_pad", "")[:4] != "SAME" or "strides" not in options:
+        return []
+    gaps = options.get("dilations", [1] * len(spatial))
+    extents = [(k - 1) * gap + 1 for k, gap in zip(options["kernel_shape"], gaps)]
+    less = [(-(-size // step) - 1) * step + extent < size
+            for size, step, extent in zip(spatial, options["strides"], extents)]
+    return ["onnxruntime"] if any(less) else []
+
+
 @operator("MaxPool")
 def max_pool(d):
     options, spatial = window(d, d.whole(1, 3))
@@ -108,8 +119,7 @@ def lp_pool(d):
     opset = d.pick(11, 18, 22)
     options, spatial = window(d, d.whole(1, 3), ceil=opset >= 18, dilations=opset >= 18)
     options["p"] = d.whole(1, 4)
-    if options.get("auto_pad", "")[:4] == "SAME":
-        options["wrong"] = ["onnxruntime"]  # pads by less than nothing where strides leave places out
+    options["wrong"] = wrong_peers(options, spatial)
     return [d.given("float32", [d.whole(1, 2), d.whole(1, 3), *spatial])], {"opset": opset, **options}
 
 
@@ -151,7 +161,7 @@ def max_unpool(d):
 def conv(d):
     rank, group = d.whole(1, 3), d.pick(1, 1, 2, 3)
     options, spatial = window(d, rank, ceil=False, gaps=True)
-    kernel = options["kernel_shape"]
+    kernel, options["wrong"] = options["kernel_shape"], wrong_peers(options, spatial)
     if d.chance(0.5):
         del options["kernel_shape"]
     dtype, per_group = d.pick("float32", "float32", "float32", "float64", "float16"), d.whole(1, 3)
@@ -174,7 +184,7 @@ def conv_integer(d):
         operands.append(d.weights(x, [], -2.0))
         if d.chance(0.6):
             operands.append(d.weights(w, [], -2.0))
-    return operands, {"group": group, **options}
+    return operands, {"group": group, "wrong": wrong_peers(options, spatial), **options}
 
 
 @operator("QLinearConv")
@@ -192,7 +202,8 @@ def qlinear_conv(d):
                 d.weights(y, [], -3, 3)]
     if d.chance(0.5):
         operands.append(d.weights("int32", [outputs], -200, 200))
-    return operands, {"group": group, "tolerance": 1, "wrong": ["reference"], **options}  # it knows two dimensions
+    wrong = ["reference", *wrong_peers(options, spatial)]  # it knows two dimensions
+    return operands, {"group": group, "tolerance": 1, "wrong": wrong, **options}
 
 
 @operator("ConvTranspose")

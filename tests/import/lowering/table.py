@@ -1,9 +1,9 @@
 """Tells which rows of the frontends' tables no program runs: table.py
 
 A row is an op that a frontend lowers: of ops.def, chlo.def, named.def, arith.def and the tables in src/import/linalg. A
-program that runs it is a function of a file here that says what it gives, or a text test of tests/e2e, which calls what it
-compiles. Rows that are in none make it fail. Rows that only refuse an op, with a sentence, must be in a program that
-shows the message.
+program that runs it is a function of a file here that says what it gives, or a text test of tests/e2e, which calls what
+it compiles, or a sample that a text test does so with. Rows that are in none make it fail. Rows that only refuse an op,
+with a sentence, must be in a program that shows the message.
 """
 
 import pathlib
@@ -14,7 +14,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 IMPORT, DIALECTS = ROOT / "src" / "import", ROOT / "src" / "dialects"
 DIALECT_OF = {"stablehlo/ops.def": "stablehlo", "stablehlo/chlo.def": "chlo", "tosa/ops.def": "tosa",
               "linalg/named.def": "linalg"}
-TEXT_OF = {"linalg_ext": "iree_linalg_ext", "encoding": "iree_encoding", "tensor_ext": "iree_tensor_ext"}  # in programs
+TEXT_OF = {"linalg_ext": "iree_linalg_ext", "encoding": "iree_encoding", "tensor_ext": "iree_tensor_ext",
+           "codegen": "iree_codegen"}  # in programs
 ROW = re.compile(r"^([A-Z_]+)\(([A-Z][A-Z0-9_]*), ", re.M)
 ENTRY = re.compile(r"\b([A-Z][A-Z_]*)\((?:[A-Z_]+, )?([A-Z0-9_]+)\b")
 
@@ -53,8 +54,12 @@ def programs():
         text = path.read_text()
         if "// CHECK: error:" in text:
             yield text, True
-        if "e2e" in path.parts and re.search("iree-(run|check)-module|iree-run-mlir", text):
+        if not re.search("iree-(run|check)-module|iree-run-mlir", text):
+            continue
+        if "e2e" in path.parts:
             yield text, False
+        for sample in set(re.findall(r"iree-compile.* (samples/\S+\.mlir)", text)):
+            yield (ROOT / sample).read_text(), False
 
 
 def main():
