@@ -216,7 +216,7 @@ static int64_t load_registers(const attention_tile_t* t) {
 }
 
 static bool fits(attention_t* a) {
-  enum { MOST = 256, OTHERS = 40, HELD = 64 };
+  enum { MOST = 256, OTHERS = 40, LOADED = 40, HELD = 64 };  // loaded: fragments, where the compiler loads them early
   const device_info_t* device = a->f.product.d->device;
   const held_t* queries = fragment_held(&a->f, attention_side(a, true));
   int64_t bytes = ir_type_bytes(a->element), fragments = a->down * attention_depth_steps(a);
@@ -228,6 +228,7 @@ static bool fits(attention_t* a) {
   int64_t k = a->async ? 0 : load_registers(&a->k_tile), v = a->async ? 0 : load_registers(&a->v_tile);
   int64_t most = device->registers_per_thread < MOST ? device->registers_per_thread : MOST;
   a->registers = a->down * (blocks + scores) * a->f.c.count + (k > v ? k : v) + 3 * a->down * a->states + OTHERS;
+  if (!device->has_async_copy) a->registers += LOADED;
   a->queries_held = held <= HELD && fragments <= ATTENTION_MAX_QUERIES && a->registers + held <= most;
   if (a->queries_held) a->registers += held;
   int64_t memory = (a->k_tile.elements + a->v_tile.elements) * bytes;

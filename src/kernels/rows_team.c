@@ -264,13 +264,13 @@ static ir_value_t* own_sum(const ir_op_t* op) {
 }
 
 // Divisions of the last sweep by the sum of what is divided, as in softmax. Elements of four bytes take longer to move
-// than to divide.
+// than to divide where that is measured.
 static void find_quotients(rows_t* r) {
   kernel_build_t* k = &r->d->k;
   ir_value_map_t* spans = ir_value_map_create(k->ctx);
   const ir_type_t* f32 = ir_type_float(k->ctx, IR_F32);
   r->quotient_count = 0;
-  if (narrowest(r) >= 4) return;
+  if (narrowest(r) >= 4 && !k->device->has_scalar_unit) return;
   IR_FOR_OPS(op, r->d->body) {
     if (graph_scalar_fn(op) != SCALAR_div || op->results[0].type->element != f32) continue;
     const span_t* span = span_of(r, spans, &op->results[0]);
