@@ -90,6 +90,9 @@ static void count_dispatches(compile_report_t* report, const ir_op_t* op, const 
     if (!kernel) return;
     ++kernel->dispatches;
     snprintf(kernel->strategy, sizeof(kernel->strategy), "%s", ir_op_string(op, "strategy", ""));
+    kernel->cycles = ir_op_int(op, "cycles", 0);
+    const char* slow = ir_op_string(op, "slow", NULL);
+    if (slow && !kernel->slow) kernel->slow = strdup(slow);
     return;
   }
   for (uint32_t r = 0; r < op->region_count; ++r) {
@@ -131,14 +134,16 @@ static void write_stages(const compile_report_t* r, FILE* file) {
 static void write_kernels(const compile_report_t* r, FILE* file) {
   if (!r->kernel_count) return;
   qsort(r->kernels, r->kernel_count, sizeof(report_kernel_t*), compare_kernels);
-  fprintf(file, "%10s %10s %10s %10s  kernel (strategy)\n", "ms build", "ms code", "MiB code", "dispatches");
+  fprintf(file, "%10s %10s %10s %10s %12s  kernel (strategy)\n", "ms build", "ms code", "MiB code", "dispatches",
+          "cycles");
   for (uint32_t i = 0; i < r->kernel_count; ++i) {
     const report_kernel_t* k = r->kernels[i];
     fprintf(file, "%10.1f %10.1f ", 1e3 * k->build_seconds, 1e3 * k->code_seconds);
     if (k->memory) fprintf(file, "%10.1f", mib(k->memory));
     if (!k->memory) fprintf(file, "%10s", "-");
-    fprintf(file, " %10u  %s%s%s%s\n", k->dispatches, k->name, k->strategy[0] ? " (" : "", k->strategy,
-            k->strategy[0] ? ")" : "");
+    fprintf(file, " %10u %12lld  %s%s%s%s\n", k->dispatches, (long long)k->cycles, k->name, k->strategy[0] ? " (" : "",
+            k->strategy, k->strategy[0] ? ")" : "");
+    if (k->slow) fprintf(file, "%58sslow, since %s\n", "", k->slow);
   }
   fprintf(file, "\n");
 }
@@ -178,6 +183,7 @@ void report_finish(compile_report_t* report) {
   for (uint32_t i = 0; i < report->kernel_count; ++i) {
     tdelete(report->kernels[i], &report->by_name, compare_names);
     free(report->kernels[i]->name);
+    free(report->kernels[i]->slow);
     free(report->kernels[i]);
   }
   free(report->kernels);

@@ -17,6 +17,8 @@ typedef struct report_stage_t {
 typedef struct report_kernel_t {
   char* name;
   char strategy[24];
+  int64_t cycles;  // of the device that it should take; 0: not known
+  char* slow;      // why better strategies declined, or NULL
   uint32_t dispatches;
   double build_seconds, code_seconds;
   size_t memory;  // bytes that its code's generation held at its end; 0: not known

@@ -29,6 +29,8 @@ static ir_op_t* make_program(ir_context_t* ctx, const ir_op_t* dispatch, const c
   ir_op_remove_attr(copy, "entry");
   ir_op_remove_attr(copy, "workgroups");
   ir_op_remove_attr(copy, "strategy");
+  ir_op_remove_attr(copy, "cycles");
+  ir_op_remove_attr(copy, "slow");
   ir_block_append(body, copy);
   ir_builder_t b = ir_builder_at_end(ctx, body);
   ir_value_t** values = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, copy->result_count + 1);

@@ -10,6 +10,7 @@
 
 #include "base/near.h"
 #include "ir/bytecode.h"
+#include "kernels/candidates.h"
 //===----------------------------------------------------------------------------------------------------------------===
 // Parsing
 //===----------------------------------------------------------------------------------------------------------------===
@@ -303,8 +304,14 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
                 flags->product_plan);
     return false;
   }
+  if (flags->strategy && !candidates_know(flags->strategy)) {
+    text_printf(error, "--iree-codegen-strategy=%s: there are", flags->strategy);
+    for (size_t i = 0; candidates_name(i); ++i) text_printf(error, "%s %s", i ? "," : "", candidates_name(i));
+    return false;
+  }
   out->device.product_plan = flags->product_plan;
-  out->device.lists_product_plans = flags->list_product_plans == FLAG_TRUE;
+  out->device.strategy = flags->strategy;
+  out->device.lists_candidates = flags->list_candidates == FLAG_TRUE;
   out->device.reads_tf32 = flags->use_tf32 == FLAG_TRUE && out->backend == TARGET_CUDA;
   return true;
 }

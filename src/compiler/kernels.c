@@ -114,6 +114,8 @@ static void assign_dispatch(assign_t* a, ir_op_t* dispatch) {
   }
   ir_op_set_attr(a->ctx, dispatch, "strategy", ir_attr_cstring(a->ctx, s->plan.strategy));
   if (!s->plan.overwrites) ir_op_remove_attr(dispatch, "overwrites");
+  ir_op_set_attr(a->ctx, dispatch, "cycles", ir_attr_i64(a->ctx, (int64_t)s->plan.cycles));
+  if (s->plan.slow) ir_op_set_attr(a->ctx, dispatch, "slow", ir_attr_cstring(a->ctx, s->plan.slow));
 }
 
 static void visit(assign_t* a, ir_op_t* op) {

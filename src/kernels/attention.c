@@ -32,9 +32,9 @@ typedef struct running_t {
   ir_value_t *most[MAX_STATES], *sum[MAX_STATES];
 } running_t;
 
-bool strategy_attention_matches(const dispatch_t* d) {
+bool strategy_attention_proposes(const dispatch_t* d, candidate_t* c) {
   attention_t a;
-  return attention_plan(&a, (dispatch_t*)d);
+  return attention_plan(&a, (dispatch_t*)d) || candidate_declines(c, "no tile of its heads fits the registers");
 }
 
 static int64_t state_count(const attention_t* a) { return a->down * a->states; }

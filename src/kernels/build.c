@@ -1,42 +1,10 @@
-// From a dispatch to its kernel: bindings, the choice of a strategy, and what strategies share.
+// From a dispatch to its kernel: bindings, and what strategies share.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/strategy.h"
+#include "kernels/candidates.h"
 #include "passes/fusion.h"
-
-static const strategy_t strategies[] = {
-    {"tiles", DEVICE_CPU, strategy_tiles_matches, strategy_tiles_build},
-    {"contract", DEVICE_CPU, strategy_contract_matches, strategy_contract_build, true},
-    {"conv", DEVICE_CPU, strategy_conv_matches, strategy_conv_build},
-    {"rows", DEVICE_CPU, strategy_rows_matches, strategy_rows_build},
-    {"scan", DEVICE_CPU, strategy_scan_matches, strategy_scan_build},
-    {"transpose", DEVICE_CPU, strategy_transpose_matches, strategy_transpose_build},
-    {"map", DEVICE_CPU, strategy_map_matches, strategy_map_build, true},
-    {"merge", DEVICE_CPU, strategy_merge_matches, strategy_merge_build},
-    {"select", DEVICE_CPU, strategy_select_matches, strategy_select_build},
-    {"rank", DEVICE_CPU, strategy_rank_matches, strategy_rank_build},
-    {"scatter", DEVICE_CPU, strategy_scatter_matches, strategy_scatter_build},
-    {"solve", DEVICE_CPU, strategy_solve_matches, strategy_solve_build},
-    {"region", DEVICE_CPU, strategy_region_matches, strategy_region_build},
-    {"attention", DEVICE_GPU, strategy_attention_matches, strategy_attention_build},
-    {"few_matrix", DEVICE_GPU, strategy_few_matrix_matches, strategy_few_matrix_build},
-    {"few", DEVICE_GPU, strategy_few_matches, strategy_few_build},
-    {"staged", DEVICE_GPU, strategy_staged_matches, strategy_staged_build},
-    {"matrix", DEVICE_GPU, strategy_matrix_matches, strategy_matrix_build},
-    {"depthwise", DEVICE_GPU, strategy_depthwise_matches, strategy_depthwise_build},
-    {"tile", DEVICE_GPU, strategy_tile_matches, strategy_tile_build},
-    {"rows", DEVICE_GPU, strategy_rows_matches, strategy_rows_build},
-    {"scan", DEVICE_GPU, strategy_scan_matches, strategy_scan_build},
-    {"transpose", DEVICE_GPU, strategy_transpose_matches, strategy_transpose_build},
-    {"map", DEVICE_GPU, strategy_map_matches, strategy_map_build, true},
-    {"merge", DEVICE_GPU, strategy_merge_matches, strategy_merge_build},
-    {"rank", DEVICE_GPU, strategy_rank_matches, strategy_rank_build},
-    {"scatter", DEVICE_GPU, strategy_scatter_matches, strategy_scatter_build},
-    {"solve", DEVICE_GPU, strategy_solve_matches, strategy_solve_build},
-    {"region", DEVICE_GPU, strategy_region_matches, strategy_region_build},
-};
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Setting up
@@ -167,15 +135,19 @@ static bool is_empty(const dispatch_t* d) {
 }
 
 static bool build_dispatch(dispatch_t* d, ir_block_t* into, kernel_plan_t* out) {
-  for (size_t i = 0; i < sizeof(strategies) / sizeof(strategies[0]); ++i) {
-    const strategy_t* strategy = &strategies[i];
-    if (strategy->kind != d->device->kind || !strategy->matches(d)) continue;
+  candidate_t candidate;
+  const strategy_t* strategy = candidates_choose(d, &candidate);
+  if (strategy) {
     d->k = (kernel_build_t){.ctx = d->ctx, .device = d->device, .lanes = 1};
     d->overwrites = strategy->overwrites && graph_attr(d->op, GRAPH_ATTR_overwrites);
     begin_func(d, into);
+    if (d->device->lists_candidates) candidates_list(d, strategy);
+    *out = (kernel_plan_t){.func = d->k.func, .strategy = strategy->name};
+    out->cycles = candidates_least_cycles(d) * candidate.factor;
+    out->slow = candidates_explain(d, strategy, candidate.factor);
     if (!is_empty(d)) strategy->build(d);
     kernel_func_end(&d->k.b);
-    *out = (kernel_plan_t){.func = d->k.func, .strategy = strategy->name, .overwrites = d->overwrites};
+    out->overwrites = d->overwrites;
     memcpy(out->workgroups, d->workgroups, sizeof(out->workgroups));
     memcpy(out->rule, d->rule, sizeof(out->rule));
     out->rule_count = d->rule_count;
@@ -416,6 +388,10 @@ static int64_t op_cost(const ir_op_t* op) {
     int64_t channels = ir_operand(op, 1)->type->dims[graph_layout_axis(layout, 'o')];
     cost = out > 0 ? typical_count(ir_operand(op, 1)) : 1;
     if (channels > 0) cost /= channels;
+  } else if (ir_is(op, GRAPH_ATTENTION)) {
+    const ir_value_t* keys = ir_operand(op, 1);
+    extent_t size = eval_extent(keys, keys->type->rank - 2);
+    cost = 2 * extent_guess(&size);  // a product of q and k, and one with v
   } else if (ir_is(op, GRAPH_WINDOW)) {
     int64_t sizes[GRAPH_MAX_RANK];
     uint32_t rank = graph_get_sizes(op, sizes);
@@ -432,6 +408,14 @@ int64_t dispatch_cost(const dispatch_t* d) {
   int64_t cost = 2;
   IR_FOR_OPS(op, d->body) cost += op_cost(op);
   return cost;
+}
+
+double dispatch_operations(const dispatch_t* d) {
+  double all = 0;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && op->result_count) all += (double)op_cost(op) * (double)typical_count(&op->results[0]);
+  }
+  return all;
 }
 
 ir_value_t* lane_mask(kernel_build_t* k, int64_t lanes, int64_t count) {

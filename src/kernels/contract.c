@@ -41,21 +41,20 @@ typedef struct contract_plan_t {
 // Sizes
 //===----------------------------------------------------------------------------------------------------------------===
 
-bool strategy_contract_matches(const dispatch_t* d) {
-  if (!d->root || !ir_is(d->root, GRAPH_CONTRACT)) return false;
+bool strategy_contract_proposes(const dispatch_t* d, candidate_t* c) {
   const ir_type_t *lhs = ir_operand(d->root, 0)->type, *rhs = ir_operand(d->root, 1)->type;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && !eval_supports(op)) return false;
-  }
-  if (lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return false;
+  const char* form = "operands are not [batch x] rows x depth and [batch x] depth x columns";
+  if (!candidate_evaluates(d, NULL, c)) return false;
+  if (lhs->rank != rhs->rank || lhs->rank < 2 || lhs->rank > 3) return candidate_declines(c, form);
   int64_t lc = -1, rc = -1, lb = -1;
   uint32_t batch = graph_attr_one(d->root, GRAPH_ATTR_lhs_batch, &lb);
   if (graph_attr_one(d->root, GRAPH_ATTR_lhs_contract, &lc) != 1 ||
       graph_attr_one(d->root, GRAPH_ATTR_rhs_contract, &rc) != 1)
-    return false;
-  if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0)) return false;
-  return lc == lhs->rank - 1 && rc == lhs->rank - 2 && lhs->dims[lc] != 0 &&
-         ir_type_count(d->root->results[0].type) != 0;
+    return candidate_declines(c, form);
+  if (batch != (uint32_t)lhs->rank - 2 || (batch && lb != 0)) return candidate_declines(c, form);
+  if (lc != lhs->rank - 1 || rc != lhs->rank - 2) return candidate_declines(c, form);
+  bool empty = lhs->dims[lc] == 0 || ir_type_count(d->root->results[0].type) == 0;
+  return !empty || candidate_declines(c, "there is nothing to multiply");
 }
 
 // Width of the packed panels behind the right operand, or 0.

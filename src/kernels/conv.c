@@ -19,13 +19,11 @@
 
 enum { WANTED_GROUPS = 8, UNROLLED_TAPS = 12, MAX_EDGES = 96 };
 
-bool strategy_conv_matches(const dispatch_t* d) {
+bool strategy_conv_proposes(const dispatch_t* d, candidate_t* c) {
   conv_plan_t p;
-  if (!conv_plan_read(&p, d)) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && !eval_supports(op)) return false;
-  }
-  return true;
+  if (!conv_plan_read(&p, d))
+    return candidate_declines(c, "weights or channels lie as register tiles do not read them");
+  return candidate_evaluates(d, NULL, c);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -61,13 +61,18 @@ static void plan(depthwise_t* t) {
   t->uniform = rows_inside && t->strips * t->width >= 2 * GPU_WORKGROUP && t->images * p->batch <= MAX_GRID;
 }
 
-bool strategy_depthwise_matches(const dispatch_t* d) {
+bool strategy_depthwise_proposes(const dispatch_t* d, candidate_t* c) {
   product_t p;
-  if (!product_read(&p, (dispatch_t*)d) || !p.is_conv || p.dynamic) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
+  if (!product_read(&p, (dispatch_t*)d) || !p.is_conv || p.dynamic) {
+    return candidate_declines(c, "only run time knows sizes");
   }
-  return p.spatial == 2 && p.rows == 1 && p.depth == 1 && p.batch > 1 && p.taps <= MAX_TAPS;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) {
+      return candidate_declines(c, "only run time knows sizes");
+    }
+  }
+  bool fits = p.spatial == 2 && p.rows == 1 && p.depth == 1 && p.batch > 1 && p.taps <= MAX_TAPS;
+  return fits || candidate_declines(c, "channels are not apart, or the window is large");
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

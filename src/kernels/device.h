@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef enum { DEVICE_CPU, DEVICE_GPU } device_kind_t;
 
@@ -34,10 +35,19 @@ typedef struct device_info_t {
   bool has_scalar_unit;      // what is equal in all lanes is loaded and computed once
   bool splits_vectors;       // accesses that are not said to be aligned are made element by element
   bool reads_tf32;           // products of f32 may read 10 bits of their operands' fractions
-  bool lists_product_plans;  // on stderr, with what they should cost (staged_plan.c)
+  bool lists_candidates;     // on stderr, with what they should cost (candidates.c, staged_plan.c)
+  const char* strategy;      // to build what it proposes a kernel for; NULL: the cheapest does
   const char* product_plan;  // of products through workgroup memory, where it fits (staged_plan.c); NULL: the cheapest
   const device_mma_t* mma;
   int32_t mma_count;
 } device_info_t;
+
+// Whether a matrix instruction multiplies elements of that type ("f16", ...).
+static inline bool device_multiplies(const device_info_t* device, const char* type) {
+  for (int32_t i = 0; i < device->mma_count; ++i) {
+    if (strcmp(device->mma[i].a_type, type) == 0) return true;
+  }
+  return false;
+}
 
 #endif  // IREE_C_KERNELS_DEVICE_H_

@@ -98,9 +98,11 @@ static bool prepare(few_t* f, dispatch_t* d) {
   return p->batch <= FRAGMENT_MAX_GRID && ceil_div(p->columns, block_columns(f)) <= FRAGMENT_MAX_GRID;
 }
 
-bool strategy_few_matches(const dispatch_t* d) {
+bool strategy_few_proposes(const dispatch_t* d, candidate_t* c) {
   few_t f;
-  return prepare(&f, (dispatch_t*)d);
+  if (prepare(&f, (dispatch_t*)d)) return true;
+  return candidate_declines(
+      c, "it has more than eight rows or little depth, weights lie otherwise, or only run time knows sizes");
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

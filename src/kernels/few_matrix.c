@@ -199,9 +199,13 @@ static bool prepare(few_matrix_t* m, dispatch_t* d) {
   return p->batch <= FRAGMENT_MAX_GRID && ceil_div(p->columns, block_columns(m)) <= FRAGMENT_MAX_GRID;
 }
 
-bool strategy_few_matrix_matches(const dispatch_t* d) {
+bool strategy_few_matrix_proposes(const dispatch_t* d, candidate_t* c) {
   few_matrix_t m;
-  return prepare(&m, (dispatch_t*)d);
+  return prepare(&m, (dispatch_t*)d) ||
+         candidate_declines(
+             c, fragments_decline(
+                    (dispatch_t*)d,
+                    "it has more than 31 rows, fewer than 32 columns or 64 of depth, or weights lie otherwise"));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -130,6 +130,15 @@ bool fragments_take(fragments_t* f, const device_mma_t* device_row) {
   return fragments_fit(f, device_row) && fills(&f->product, f->row);
 }
 
+const char* fragments_decline(dispatch_t* d, const char* other) {
+  fragments_t f;
+  if (!fragments_read(&f, d)) return "only run time knows sizes, or operands are of two types";
+  for (int32_t i = 0; i < d->device->mma_count; ++i) {
+    if (fragments_fit(&f, &d->device->mma[i])) return other;
+  }
+  return "no matrix instruction multiplies these types";
+}
+
 // Lanes stand in eight columns, each with four of the product's.
 static mma_position_t lanes_a(int32_t l, int32_t i) { return (mma_position_t){l / 8, i}; }
 static mma_position_t lanes_b(int32_t l, int32_t i) { return (mma_position_t){0, l % 8 * 4 + i}; }

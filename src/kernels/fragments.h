@@ -31,6 +31,8 @@ typedef struct fragments_t {
 
 // Whether the dispatch is a GPU's, all of its sizes are known, and its root is a product whose operands have one type.
 bool fragments_read(fragments_t* f, dispatch_t* d);
+// Why a product is not one for matrix instructions; `other` where it is.
+const char* fragments_decline(dispatch_t* d, const char* other);
 // Makes `row` the instruction; false when it does not do this product.
 bool fragments_fit(fragments_t* f, const device_mma_t* row);
 // The same; also false when padding to whole fragments would cost more than it brings.

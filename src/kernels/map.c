@@ -10,11 +10,13 @@
 #include "kernels/strategy.h"
 #include "kernels/sweep.h"
 
-bool strategy_map_matches(const dispatch_t* d) {
-  if (graph_in_place(d->op) >= 0 && d->root) return false;  // a scatter
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && !eval_supports(op)) return false;
-  }
+bool strategy_map_proposes(const dispatch_t* d, candidate_t* c) {
+  enum { ALONE = 20 };  // each result reads all that it is made of, and shares none of it
+  if (graph_in_place(d->op) >= 0 && d->root) return candidate_declines(c, "results are in an operand's place");
+  if (!candidate_evaluates(d, NULL, c)) return false;
+  bool reduces = d->root && ir_is(d->root, GRAPH_REDUCE);
+  if (d->yield->operand_count > 1 && (!d->root || reduces)) return candidate_declines(c, "results have several shapes");
+  if (reduces || (d->root && (ir_is(d->root, GRAPH_CONTRACT) || ir_is(d->root, GRAPH_CONV)))) c->factor = ALONE;
   return true;
 }
 

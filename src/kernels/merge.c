@@ -19,17 +19,10 @@ typedef struct merge_t {
   ir_value_t* is_right;  // i1: the element is of the right run
 } merge_t;
 
-bool strategy_merge_matches(const dispatch_t* d) {
-  if (!d->root || (!ir_is(d->root, GRAPH_SORT) && !ir_is(d->root, GRAPH_SORT_GENERIC))) return false;
-  if (graph_get_sorted(d->root) < 1 && d->root->operand_count == d->root->result_count) return false;
-  if (!order_supports(d->root)) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-  }
-  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
-    if (ir_operand(d->yield, i)->def != d->root) return false;
-  }
-  return true;
+bool strategy_merge_proposes(const dispatch_t* d, candidate_t* c) {
+  bool runs = graph_get_sorted(d->root) >= 1 || d->root->operand_count != d->root->result_count;
+  if (!runs) return candidate_declines(c, "lines are not of sorted runs");
+  return order_proposes(d, c);
 }
 
 // i1: the other run's element at `place` goes before this one; of equals, the left run's.

@@ -16,6 +16,14 @@ bool order_supports(const ir_op_t* op) {
   return (ir_is(op, GRAPH_SORT) || ir_is(op, GRAPH_TOP_K)) && order_keys(op) <= REGION_VALUES;
 }
 
+bool order_proposes(const dispatch_t* d, candidate_t* c) {
+  if (!order_supports(d->root)) return candidate_declines(c, "there are too many operands to order");
+  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
+    if (ir_operand(d->yield, i)->def != d->root) return candidate_declines(c, "something follows the order");
+  }
+  return candidate_evaluates(d, d->root, c);
+}
+
 // NaN is behind every number when ascending and before every number when descending.
 static ir_value_t* key_before(kernel_build_t* k, const ir_op_t* op, ir_value_t* a, ir_value_t* b) {
   ir_builder_t* builder = &k->b;

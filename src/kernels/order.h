@@ -3,9 +3,12 @@
 #define IREE_C_KERNELS_ORDER_H_
 
 #include "kernels/region.h"
+#include "kernels/strategy.h"
 
 // True for the three ops when their order has instructions.
 bool order_supports(const ir_op_t* op);
+// Whether that is so of the dispatch's root and the results are its own, or else why not.
+bool order_proposes(const dispatch_t* d, candidate_t* c);
 // How many leading operands the order looks at.
 uint32_t order_keys(const ir_op_t* op);
 // i1: the element with keys `a` comes strictly before the one with keys `b`.

@@ -16,15 +16,13 @@ typedef struct rank_t {
   ir_value_t* own[REGION_VALUES];  // keys of the element at work
 } rank_t;
 
-bool strategy_rank_matches(const dispatch_t* d) {
-  if (!d->root || !order_supports(d->root)) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-  }
-  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
-    if (ir_operand(d->yield, i)->def != d->root) return false;
-  }
-  return true;
+bool strategy_rank_proposes(const dispatch_t* d, candidate_t* c) {
+  enum { LONG = 1024, SQUARED = 8 };
+  const ir_type_t* line = ir_operand(d->root, 0)->type;
+  int64_t size = line->rank ? line->dims[graph_get_axis(d->root)] : 1;
+  bool blocks = !ir_is(d->root, GRAPH_TOP_K) && graph_get_block(d->root);
+  if (!blocks && (size == IR_DYNAMIC || size > LONG)) c->factor = SQUARED;  // each looks at all others
+  return order_proposes(d, c);
 }
 
 // One more when the element at `at` goes before the one at work; of equals, the earlier one.

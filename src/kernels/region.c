@@ -186,20 +186,16 @@ static bool generic_matches(const ir_op_t* op) {
   return true;
 }
 
-bool strategy_region_matches(const dispatch_t* d) {
+bool strategy_region_proposes(const dispatch_t* d, candidate_t* c) {
   const ir_op_t* op = d->root;
-  if (!op || !region_supports(op) || op->result_count > REGION_VALUES) return false;
-  if (ir_is(op, GRAPH_GENERIC) ? !generic_matches(op)
-                               : !ir_is(op, GRAPH_REDUCE_GENERIC) && !ir_is(op, GRAPH_WINDOW_GENERIC)) {
-    return false;
-  }
-  IR_FOR_OPS(other, d->body) {
-    if (other != d->yield && other != op && !eval_supports(other)) return false;
-  }
+  if (!region_supports(op)) return candidate_declines(c, "its body has an op without a scalar instruction");
+  if (op->result_count > REGION_VALUES) return candidate_declines(c, "there are too many results");
+  if (ir_is(op, GRAPH_GENERIC) && !generic_matches(op))
+    return candidate_declines(c, "its maps are not of single loops");
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
-    if (ir_operand(d->yield, i)->def != op) return false;
+    if (ir_operand(d->yield, i)->def != op) return candidate_declines(c, "something follows the loops");
   }
-  return true;
+  return candidate_evaluates(d, op, c);
 }
 
 static void read_reduce(nest_t* n, const linear_t* result) {

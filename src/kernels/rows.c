@@ -13,14 +13,12 @@
 // What there is to do
 //===----------------------------------------------------------------------------------------------------------------===
 
-bool strategy_rows_matches(const dispatch_t* d) {
-  if (!d->root || !ir_is(d->root, GRAPH_REDUCE)) return false;
+bool strategy_rows_proposes(const dispatch_t* d, candidate_t* c) {
   uint32_t count = 0;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && !eval_supports(op)) return false;
-    count += ir_is(op, GRAPH_REDUCE);
-  }
-  return count <= ROWS_MAX_REDUCES && fusion_has_rows(ir_operand(d->root, 0));
+  if (!candidate_evaluates(d, NULL, c)) return false;
+  IR_FOR_OPS(op, d->body) count += ir_is(op, GRAPH_REDUCE);
+  if (count > ROWS_MAX_REDUCES) return candidate_declines(c, "there are too many reductions for one sweep's registers");
+  return fusion_has_rows(ir_operand(d->root, 0)) || candidate_declines(c, "what is reduced has no rows");
 }
 
 static bool is_reduced(const rows_t* r, int64_t dim) {

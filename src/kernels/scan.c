@@ -17,12 +17,10 @@ typedef struct scan_t {
   linear_t coords[GRAPH_MAX_RANK];
 } scan_t;
 
-bool strategy_scan_matches(const dispatch_t* d) {
-  if (!d->root || !ir_is(d->root, GRAPH_SCAN) || d->yield->operand_count != 1) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-  }
-  return ir_operand(d->yield, 0) == ir_result(d->root, 0);
+bool strategy_scan_proposes(const dispatch_t* d, candidate_t* c) {
+  bool alone = d->yield->operand_count == 1 && ir_operand(d->yield, 0) == ir_result(d->root, 0);
+  if (!alone) return candidate_declines(c, "something follows the sums");
+  return candidate_evaluates(d, d->root, c);
 }
 
 static ir_value_t* combined(scan_t* s, ir_value_t* x, ir_value_t* y) {

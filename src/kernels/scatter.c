@@ -339,12 +339,10 @@ static bool yields_root(const dispatch_t* d) {
   return true;
 }
 
-bool strategy_scatter_matches(const dispatch_t* d) {
-  if (!d->root || !is_supported(d->root)) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-  }
-  return graph_scatter_rises(d->root) || yields_root(d);
+bool strategy_scatter_proposes(const dispatch_t* d, candidate_t* c) {
+  if (!is_supported(d->root)) return candidate_declines(c, "the update's body has an op without a scalar instruction");
+  if (!graph_scatter_rises(d->root) && !yields_root(d)) return candidate_declines(c, "something follows the scatter");
+  return candidate_evaluates(d, d->root, c);
 }
 
 // Window dimensions that no index moves, and batch dimensions, have the same coordinates in operand and updates.

@@ -12,18 +12,12 @@ typedef struct select_t {
   linear_t coords[GRAPH_MAX_RANK];
 } select_t;
 
-bool strategy_select_matches(const dispatch_t* d) {
-  if (!d->root || !ir_is(d->root, GRAPH_TOP_K) || !order_supports(d->root)) return false;
+bool strategy_select_proposes(const dispatch_t* d, candidate_t* c) {
   const ir_type_t* result = d->root->results[0].type;
   int64_t most = result->rank ? result->dims[graph_get_axis(d->root)] : IR_DYNAMIC;
-  if (most == IR_DYNAMIC || most > GRAPH_TOP_K_SCANNED) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-  }
-  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
-    if (ir_operand(d->yield, i)->def != d->root) return false;
-  }
-  return true;
+  bool is_short = most != IR_DYNAMIC && most <= GRAPH_TOP_K_SCANNED;
+  if (!is_short) return candidate_declines(c, "the list of the first ones is long, or only run time knows how long");
+  return order_proposes(d, c);
 }
 
 static ir_value_t* has_none(select_t* s, ir_value_t* place) {

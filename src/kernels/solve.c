@@ -13,12 +13,10 @@ typedef struct solve_t {
   bool swap, left, forward;        // see below
 } solve_t;
 
-bool strategy_solve_matches(const dispatch_t* d) {
-  if (!d->root || (!ir_is(d->root, GRAPH_CHOLESKY) && !ir_is(d->root, GRAPH_TRIANGULAR_SOLVE))) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op != d->root && !eval_supports(op)) return false;
-  }
-  return d->yield->operand_count == 1 && ir_operand(d->yield, 0)->def == d->root;
+bool strategy_solve_proposes(const dispatch_t* d, candidate_t* c) {
+  bool alone = d->yield->operand_count == 1 && ir_operand(d->yield, 0)->def == d->root;
+  if (!alone) return candidate_declines(c, "something follows the factor");
+  return candidate_evaluates(d, d->root, c);
 }
 
 // Coordinates of a matrix's element (i, j), or (j, i) when swapped.

@@ -42,9 +42,10 @@
 
 #include "kernels/team.h"
 
-bool strategy_staged_matches(const dispatch_t* d) {
+bool strategy_staged_proposes(const dispatch_t* d, candidate_t* c) {
   staged_t s;
-  return staged_plan(&s, (dispatch_t*)d);
+  return staged_plan(&s, (dispatch_t*)d) ||
+         candidate_declines(c, fragments_decline((dispatch_t*)d, "it is too small for tiles of workgroup memory"));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -374,7 +375,7 @@ void strategy_staged_build(dispatch_t* d) {
   bool planned = staged_plan(&s, d);
   assert(planned);
   (void)planned;
-  if (d->device->lists_product_plans) staged_list_plans(d);
+  if (d->device->lists_candidates) staged_list_plans(d);
   const product_t* p = &s.f.product;
   d->workgroups[0] = ceil_div(p->columns, s.sides[PRODUCT_RIGHT].size);
   d->workgroups[1] = ceil_div(p->rows, s.sides[PRODUCT_LEFT].size);

@@ -1,5 +1,5 @@
-// Strategies: how a dispatch becomes a kernel. Each is one file and one row of the table in build.c; the first that
-// matches builds. The last row of each kind of device takes everything the evaluator knows (eval.h).
+// Strategies: how a dispatch becomes a kernel. Each is one file and one or two rows of strategies.def; the cheapest of
+// those that propose one builds it (candidates.h). `map` takes everything the evaluator knows (eval.h).
 #ifndef IREE_C_KERNELS_STRATEGY_H_
 #define IREE_C_KERNELS_STRATEGY_H_
 
@@ -28,57 +28,23 @@ typedef struct dispatch_t {
   bool overwrites;       // outputs may be where operands are (passes/donation.c): each element is made once
 } dispatch_t;
 
-typedef struct strategy_t {
-  const char* name;
-  device_kind_t kind;
-  bool (*matches)(const dispatch_t* d);
-  // Fills the kernel's body; the builder stands in the entry block.
-  void (*build)(dispatch_t* d);
-  bool overwrites;  // it knows dispatch_t.overwrites
-} strategy_t;
-
-bool strategy_transpose_matches(const dispatch_t* d);
-void strategy_transpose_build(dispatch_t* d);
-bool strategy_map_matches(const dispatch_t* d);
-void strategy_map_build(dispatch_t* d);
-bool strategy_rows_matches(const dispatch_t* d);
-void strategy_rows_build(dispatch_t* d);
-bool strategy_tiles_matches(const dispatch_t* d);
-void strategy_tiles_build(dispatch_t* d);
-bool strategy_contract_matches(const dispatch_t* d);
-void strategy_contract_build(dispatch_t* d);
-bool strategy_conv_matches(const dispatch_t* d);
-void strategy_conv_build(dispatch_t* d);
-bool strategy_attention_matches(const dispatch_t* d);
-void strategy_attention_build(dispatch_t* d);
-// Whether it builds a kernel for the op, wherever that stands.
+// What a strategy says of a dispatch.
+typedef struct candidate_t {
+  double factor;    // how many times as long as the device needs at least this takes; its row's to begin with
+  const char* why;  // it declines: a part of a sentence, without a period
+} candidate_t;
+// Whether the strategy builds a kernel for the dispatch, whose root is one of its row; and its kernel's body, with the
+// builder in the entry block.
+#define STRATEGY(name, device, factor, overwrites, ...)                 \
+  bool strategy_##name##_proposes(const dispatch_t* d, candidate_t* c); \
+  void strategy_##name##_build(dispatch_t* d);
+#include "kernels/strategies.def"
+// False, with why.
+bool candidate_declines(candidate_t* c, const char* why);
+// Whether all ops but the root that is given (or NULL) have elements (eval.h), or else why not.
+bool candidate_evaluates(const dispatch_t* d, const ir_op_t* but, candidate_t* c);
+// Whether attention builds a kernel for the op, wherever that stands.
 bool strategy_attention_carries(ir_context_t* ctx, const ir_op_t* op, const device_info_t* device);
-bool strategy_few_matches(const dispatch_t* d);
-void strategy_few_build(dispatch_t* d);
-bool strategy_few_matrix_matches(const dispatch_t* d);
-void strategy_few_matrix_build(dispatch_t* d);
-bool strategy_staged_matches(const dispatch_t* d);
-void strategy_staged_build(dispatch_t* d);
-bool strategy_matrix_matches(const dispatch_t* d);
-void strategy_matrix_build(dispatch_t* d);
-bool strategy_depthwise_matches(const dispatch_t* d);
-void strategy_depthwise_build(dispatch_t* d);
-bool strategy_tile_matches(const dispatch_t* d);
-void strategy_tile_build(dispatch_t* d);
-bool strategy_scan_matches(const dispatch_t* d);
-void strategy_scan_build(dispatch_t* d);
-bool strategy_select_matches(const dispatch_t* d);
-void strategy_select_build(dispatch_t* d);
-bool strategy_rank_matches(const dispatch_t* d);
-void strategy_rank_build(dispatch_t* d);
-bool strategy_scatter_matches(const dispatch_t* d);
-void strategy_scatter_build(dispatch_t* d);
-bool strategy_merge_matches(const dispatch_t* d);
-void strategy_merge_build(dispatch_t* d);
-bool strategy_solve_matches(const dispatch_t* d);
-void strategy_solve_build(dispatch_t* d);
-bool strategy_region_matches(const dispatch_t* d);
-void strategy_region_build(dispatch_t* d);
 
 // The kernel of one dispatch.
 typedef struct kernel_plan_t {
@@ -87,7 +53,9 @@ typedef struct kernel_plan_t {
   int64_t rule[KERNEL_MAX_RULE];  // see dispatch_t
   uint32_t rule_count;
   const char* strategy;
-  bool overwrites;  // as the dispatch asked for
+  bool overwrites;   // as the dispatch asked for
+  double cycles;     // of the device that it should take
+  const char* slow;  // why better strategies declined; NULL: it is not slow
 } kernel_plan_t;
 enum { GPU_WORKGROUP = 128 };
 // Appends the kernel to `into`. Bindings are the dispatch's operands, then its results. False after a diagnostic.
@@ -128,6 +96,8 @@ int64_t dispatch_lanes(const dispatch_t* d, int64_t size);
 int64_t dispatch_extent_lanes(const dispatch_t* d, const extent_t* size);
 // Rough number of scalar operations per element of the dispatch's largest value.
 int64_t dispatch_cost(const dispatch_t* d);
+// Scalar operations of all its values, roughly.
+double dispatch_operations(const dispatch_t* d);
 
 // After the root's results, or those that are wanted, have been bound (eval_set_bound) at `coords`: computes what
 // follows them and stores every output. All but `root` are free again then.

@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "kernels/product.h"
+#include "kernels/fragments.h"
 
 enum { MAX_ROWS = 16, MAX_COLUMNS = 4, MAX_ACCUMULATORS = 64, MAX_UNROLL = 4, MAX_GRID = 65535 };
 // Reductions with at most so many left elements need no loops; more would not fit registers.
@@ -71,14 +71,16 @@ static void plan(tile_t* t) {
   t->at_once = t->product.taps * t->product.depth * t->rows <= STEPS_AT_ONCE && extent_is_fixed(&t->product.depth_size);
 }
 
-bool strategy_tile_matches(const dispatch_t* d) {
+bool strategy_tile_proposes(const dispatch_t* d, candidate_t* c) {
+  enum { WITHOUT_INSTRUCTION = 5 };  // where there is one
   product_t p;
-  if (!product_read(&p, (dispatch_t*)d)) return false;
+  if (!product_read(&p, (dispatch_t*)d)) return candidate_declines(c, "its dimensions are no rows and columns");
   IR_FOR_OPS(op, d->body) {
     bool fixed = p.dynamic || op == d->yield || ir_type_is_static(op->results[0].type);
-    if (op != d->yield && (!eval_supports(op) || !fixed)) return false;
+    if (op != d->yield && (!eval_supports(op) || !fixed)) return candidate_declines(c, "only run time knows sizes");
   }
-  return p.batch <= MAX_GRID && p.rows <= MAX_GRID;
+  if (!fragments_decline((dispatch_t*)d, NULL)) c->factor = WITHOUT_INSTRUCTION;
+  return (p.batch <= MAX_GRID && p.rows <= MAX_GRID) || candidate_declines(c, "there are too many rows for a launch");
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -16,14 +16,12 @@
 
 #include "kernels/layout_tiles.h"
 
-bool strategy_tiles_matches(const dispatch_t* d) {
+bool strategy_tiles_proposes(const dispatch_t* d, candidate_t* c) {
   tiles_weights_t w;
-  if (!d->root || (!ir_is(d->root, GRAPH_CONTRACT) && !ir_is(d->root, GRAPH_CONV))) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && !eval_supports(op)) return false;
-  }
-  if (!tiles_read_weights(d->root, &w)) return false;
-  return layout_tiles_instruction(d->device, d->root) != NULL;
+  if (!candidate_evaluates(d, NULL, c)) return false;
+  if (!layout_tiles_instruction(d->device, d->root))
+    return candidate_declines(c, "no tile registers multiply the type");
+  return tiles_read_weights(d->root, &w) || candidate_declines(c, "the weights are not packed for tile registers");
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -80,14 +80,12 @@ static ir_value_t* find_transpose(const dispatch_t* d, ir_value_t* value, int de
   return NULL;
 }
 
-bool strategy_transpose_matches(const dispatch_t* d) {
-  const ir_value_t* result = ir_operand(d->yield, 0);
-  if (d->root || graph_in_place(d->op) >= 0 || d->yield->operand_count != 1 || !ir_type_is_static(result->type))
-    return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && !eval_supports(op)) return false;
-  }
-  return find_transpose(d, ir_operand(d->yield, 0), 0) != NULL;
+bool strategy_transpose_proposes(const dispatch_t* d, candidate_t* c) {
+  ir_value_t* result = ir_operand(d->yield, 0);
+  if (graph_in_place(d->op) >= 0 || d->yield->operand_count != 1 || !ir_type_is_static(result->type))
+    return candidate_declines(c, "squares are of one result of known size");
+  if (!candidate_evaluates(d, NULL, c)) return false;
+  return find_transpose(d, result, 0) || candidate_declines(c, "the last dimension stays where it is");
 }
 
 // Lane i of vector j becomes lane j of vector i: by halves, quarters and so on, of pairs of vectors.

@@ -7,10 +7,10 @@
 // CHECK: building kernels
 // CHECK: generating code
 // CHECK: {{[1-9][0-9]*\.[0-9]}}  all
-// CHECK: ms build    ms code   MiB code dispatches  kernel (strategy)
+// CHECK: ms build    ms code   MiB code dispatches       cycles  kernel (strategy)
 // The longest first; equal dispatches share a kernel. What code generation took is not known under sanitizers.
-// CHECK-DAG: {{[0-9.]+ +[0-9]*[1-9.][0-9.]* +([0-9.]+|-)}} 2  main_dispatch_0_matmul_64x64x64_f32 ({{[a-z]+}})
-// CHECK-DAG: {{[0-9.]+ +[0-9.]+ +([0-9.]+|-)}} 1  main_dispatch_{{[0-9]}}_{{.*}}4x4_f32 (rows)
+// CHECK-DAG: {{[0-9.]+ +[0-9]*[1-9.][0-9.]* +([0-9.]+|-)}} 2 {{[1-9][0-9]*}}  main_dispatch_0_matmul_64x64x64_f32 ({{[a-z]+}})
+// CHECK-DAG: {{[0-9.]+ +[0-9.]+ +([0-9.]+|-)}} 1 {{[1-9][0-9]*}}  main_dispatch_{{[0-9]}}_{{.*}}4x4_f32 (rows)
 // CHECK: bytes  of a device's memory, most in @main
 // CHECK: 0  constants
 // CHECK: {{[1-9][0-9]*}}  temporaries
@@ -18,7 +18,7 @@
 // CHECK: 16448  results
 // CHECK: {{[1-9][0-9]*}}  all
 //
-// RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx --compile-report=- %s -o %t.vmfb 2>&1 | grep -E ' - +2  main_dispatch_0_matmul'
+// RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx --compile-report=- %s -o %t.vmfb 2>&1 | grep -E ' - +2 +[1-9][0-9]*  main_dispatch_0_matmul'
 // RUN: not iree-compile --iree-hal-target-device=local --compile-report=/nowhere/report %s -o %t.vmfb 2>&1 | grep "error: cannot write '/nowhere/report' of --compile-report: No such file or directory"
 
 func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %c: tensor<4x4xf32>) -> (tensor<64x64xf32>, tensor<4x4xf32>) {

@@ -170,7 +170,8 @@ class FewRows(Subject):
 
 
 class Tiles(FewRows):
-    """More rows, by a tile that the compiler would not choose itself; where it does not fit, by the one that it does."""
+    """More rows, by a tile or a strategy that the compiler would not choose itself; where that does not fit, by the one
+    that it does."""
 
     def __init__(self, random):
         super().__init__(random)
@@ -182,10 +183,12 @@ class Tiles(FewRows):
         self.plan = f"{fragments},{waves},{pick([32, 64, 128, 256])},{pick([2, 3, 4, 6])}"
         if (slices := pick([1, 1, 2, 4, 8])) > 1:
             self.plan += f",{slices}"
+        self.strategy = pick(["", "", "few", "matrix", "tile", "map"])  # another one that would not be chosen
         self.narrow = bool(self.kind == "f32" and random.random() < 0.5)  # reads ten bits of fractions
 
     def flags(self):
-        return [f"--iree-codegen-product-plan={self.plan}", *["--iree-cuda-use-tf32"] * self.narrow]
+        forced = f"strategy={self.strategy}" if self.strategy else f"product-plan={self.plan}"
+        return [f"--iree-codegen-{forced}", *["--iree-cuda-use-tf32"] * self.narrow]
 
     def tolerance(self):
         return TOLERANCES["f16" if self.narrow else self.kind]
