@@ -281,8 +281,9 @@ bool stablehlo_lower_real_dynamic_slice(lower_op_t* n) {
 }
 
 // A start index: on the host where it is known there, else a tensor<index> that the kernel reads.
-static ir_value_t* start_index(lower_op_t* n, ir_value_t* v) {
+static ir_value_t* start_index(lower_op_t* n, ir_value_t* v, bool is_unsigned) {
   int64_t constant;
+  if (is_unsigned) v = graph_cast(n->b, v, ir_type_int(n->ctx, 64), true);
   if (lower_constant_index(v, &constant)) return graph_index_constant(n->b, constant);
   if (!ir_type_is_tensor(v->type)) return lower_index(n->b, v);
   if (ir_is(v->def, GRAPH_TO_TENSOR)) return lower_index(n->b, ir_operand(v->def, 0));
@@ -295,7 +296,7 @@ static bool read_starts(lower_op_t* n, uint32_t first, uint32_t rank, ir_value_t
     ir_value_t* v = n->in[first + i];
     bool scalar = v && !lower_is_float(v->type) && (!ir_type_is_tensor(v->type) || v->type->rank == 0);
     if (!scalar) return lower_error(n, "needs integers without dims as start indices");
-    out[i] = start_index(n, v);
+    out[i] = start_index(n, v, lower_is_unsigned(lower_in_type(n, first + i)));
   }
   return true;
 }

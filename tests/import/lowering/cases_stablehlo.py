@@ -526,6 +526,13 @@ return %values, %indices : tensor<5x2xf32>, tensor<5x2xi32>""", [x],
   stablehlo.return %1 : tensor<f32>
 }) {scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>} : (tensor<5x3xf32>, tensor<5x2xi64>, tensor<5x2x2xf32>) -> tensor<5x3xf32>
 return %0 : tensor<5x3xf32>""", [x, corners, squares], [expected])
+    many, start = s.ints(256), np.array(200, np.uint8)
+    s.add("dynamic_slice_unsigned", """%c = stablehlo.constant dense<130> : tensor<ui8>
+%0 = stablehlo.dynamic_slice %a, %b, sizes = [2] : (tensor<256xi32>, tensor<ui8>) -> tensor<2xi32>
+%1 = stablehlo.dynamic_slice %a, %c, sizes = [2] : (tensor<256xi32>, tensor<ui8>) -> tensor<2xi32>
+%2 = stablehlo.dynamic_update_slice %a, %1, %b : (tensor<256xi32>, tensor<2xi32>, tensor<ui8>) -> tensor<256xi32>
+return %0, %1, %2 : tensor<2xi32>, tensor<2xi32>, tensor<256xi32>""", [many, start],
+          [many[200:202], many[130:132], np.concatenate([many[:200], many[130:132], many[202:]])])
     line, starts, pairs = s.floats(6), np.array([5, 0, -1, 4], np.int8), s.floats(4, 2)
     expected = line.copy()
     expected[0:2], expected[4:6] = pairs[1], pairs[3]
