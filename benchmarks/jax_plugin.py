@@ -23,6 +23,11 @@ def matrix(rows, columns):
     return np.random.default_rng(rows).normal(size=(rows, columns)).astype(np.float32)
 
 
+def weights(rows, columns):
+    """That leave numbers as large as they were."""
+    return matrix(rows, columns) / np.float32(np.sqrt(rows))
+
+
 def loss(weights, x):
     for w in weights:
         x = jnp.tanh(x @ w)
@@ -50,9 +55,9 @@ PROGRAMS = {
     "softmax": (lambda a: jax.nn.softmax(a), (matrix(8, 32),)),
     "normal": (lambda a: a + jax.random.normal(jax.random.key(1), a.shape), (matrix(16, 16),)),
     "gradient of 3 layers": (jax.grad(loss), ([matrix(64, 64)] * 3, matrix(32, 64))),
-    "step of an MLP": (mlp_step, ([matrix(256, 256)] * 3, matrix(64, 256))),
-    "transformer block": (attention_block, (matrix(64, 128), matrix(128, 384), matrix(128, 128), matrix(128, 512),
-                                            matrix(512, 128))),
+    "step of an MLP": (mlp_step, ([weights(256, 256)] * 3, matrix(64, 256))),
+    "transformer block": (attention_block, (matrix(64, 128), weights(128, 384), weights(128, 128),
+                                            weights(128, 512), weights(512, 128))),
     "scan of 100": (lambda a: jax.lax.scan(lambda c, _: (jnp.sin(c), None), a, length=100)[0], (matrix(4, 4),)),
     "solve": (jnp.linalg.solve, (matrix(8, 8), matrix(8, 1))),
 }
