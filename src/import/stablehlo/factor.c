@@ -174,8 +174,26 @@ ir_value_t* matrix_permutation(ir_builder_t* b, ir_value_t* pivots, ir_value_t* 
   return loop.values[0].re;
 }
 
-matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x) {
+// Pivots next to nothing beside the largest element of U become as large as rounding leaves that.
+static matrix_t raise_pivots(ir_builder_t* b, matrix_t lu) {
+  ir_value_t *size = graph_unary(b, SCALAR_abs, lu.re), *zero = graph_splat_like(b, size, 0);
+  if (lu.im) size = graph_binary(b, SCALAR_add, size, graph_unary(b, SCALAR_abs, lu.im));
+  ir_value_t* upper = graph_select(b, matrix_triangle(b, lu.re, SCALAR_le), size, zero);
+  ir_value_t* largest = matrix_reduce(b, matrix_reduce(b, upper, MATRIX_COLUMN, "max"), MATRIX_COLUMN, "max");
+  ir_value_t* rounding = graph_splat_like(b, largest, 2 * matrix_roundoff(largest->type->element));
+  ir_value_t* none = graph_binary(b, SCALAR_eq, largest, graph_splat_like(b, largest, 0));
+  ir_value_t* least = graph_select(b, none, rounding, graph_binary(b, SCALAR_mul, largest, rounding));
+  least = matrix_fill(b, least, size);
+  ir_value_t* small = graph_binary(b, SCALAR_lt, size, least);
+  small = graph_binary(b, SCALAR_and, small, matrix_triangle(b, lu.re, SCALAR_eq));
+  lu.re = graph_select(b, small, graph_binary(b, SCALAR_copysign, least, lu.re), lu.re);
+  if (lu.im) lu.im = graph_select(b, small, zero, lu.im);
+  return lu;
+}
+
+matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x, bool is_singular) {
   matrix_lu_t lu = matrix_lu(b, a);
+  if (is_singular) lu.lu = raise_pivots(b, lu.lu);
   ir_value_t* order = matrix_permutation(b, lu.pivots, matrix_height(b, a));
   ir_value_t* wanted = matrix_spread(b, (matrix_t){order, NULL}, a.re, MATRIX_COLUMN).re;
   ir_value_t* from = matrix_places(b, wanted, MATRIX_COLUMN);

@@ -291,8 +291,8 @@ static matrix_t on_diagonal(lower_op_t* n, matrix_t v, ir_value_t* like, int64_t
   return matrix_select(n->b, here, matrix_spread(n->b, v, like, MATRIX_COLUMN), others);
 }
 
-// gtsv: three diagonals, each as long as the matrix, and right sides. What the diagonals become has no meaning.
-static bool lower_gtsv(lower_op_t* n) {
+// Of three diagonals, each as long as the matrix, and right sides.
+static bool solve_tridiagonal(lower_op_t* n, bool is_singular, lower_value_t* out) {
   matrix_t x = operand(n, 3);
   ir_value_t *rows = matrix_height(n->b, x), *zeros = matrix_new(n->b, x, NULL, (ir_value_t*[]){rows, rows}, 2, 0);
   matrix_t a = {zeros, x.im ? zeros : NULL};
@@ -302,12 +302,18 @@ static bool lower_gtsv(lower_op_t* n) {
                 (v.im != NULL) == (x.im != NULL);
     if (!fits) return lower_error(n, "has operands that do not fit together");
     a = on_diagonal(n, v, zeros, i - 1, a);
-    n->out[i] = n->values[i];
   }
-  n->out[3] = result(matrix_general_solve(n->b, a, x));
-  n->out[4].v = matrix_new(n->b, x, ir_type_int(n->ctx, 32), NULL, 0, 0);
+  *out = result(matrix_general_solve(n->b, a, x, is_singular));
   return true;
 }
+
+// gtsv: what the diagonals become has no meaning.
+static bool lower_gtsv(lower_op_t* n) {
+  for (int i = 0; i < 3; ++i) n->out[i] = n->values[i];
+  n->out[4].v = matrix_new(n->b, operand(n, 3), ir_type_int(n->ctx, 32), NULL, 0, 0);
+  return solve_tridiagonal(n, false, &n->out[3]);
+}
+static bool lower_gtsv_singular(lower_op_t* n) { return solve_tridiagonal(n, true, &n->out[0]); }
 
 static bool lower_permutation(lower_op_t* n) {
   const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
@@ -350,6 +356,8 @@ static const row_t rows[] = {
     {"sytrd", 1, 5, true, lower_sytrd},
     {"hetrd", 1, 5, true, lower_sytrd},
     {"gtsv", 4, 5, false, lower_gtsv},
+    {"tridiagonal_solve_perturbed", 4, 1, false, lower_gtsv_singular},
+    {"tridiagonal_solve_perturbed_ffi", 4, 1, false, lower_gtsv_singular},
     {"Qr", 1, 2, false, lower_geqrf},
     {"ProductOfElementaryHouseholderReflectors", 2, 1, false, lower_orgqr},
     {"Eigh", 1, 2, true, lower_eigh},
@@ -391,14 +399,15 @@ static void require_square(lower_op_t* n, matrix_t x) {
 }
 
 static bool check_operand(lower_op_t* n, uint32_t i, const row_t* row) {
+  bool tridiagonal = row->lower == lower_gtsv || row->lower == lower_gtsv_singular;
   bool floats = row->lower != lower_permutation && (row->lower != lower_geqp3 || i == 0), square = row->square;
-  bool matrix = row->lower == lower_gtsv ? i == 3 : i == 0 || row->lower == lower_trsm;
+  bool matrix = tridiagonal ? i == 3 : i == 0 || row->lower == lower_trsm;
   const ir_type_t* type = n->in[i] ? n->in[i]->type : NULL;
   if (!type || !ir_type_is_tensor(type) || type->rank < 1 + (floats && matrix) || lower_is_float(type) != floats) {
     return lower_unsupported(n, "matrices of %s are", floats ? "floats" : "integers");
   }
   const ir_type_t* first = n->in[0]->type;
-  int32_t batch = first->rank - (row->lower == lower_gtsv || row->lower == lower_permutation ? 1 : 2);
+  int32_t batch = first->rank - (tridiagonal || row->lower == lower_permutation ? 1 : 2);
   if (needs_known_sizes(row) && !has_known_sizes(type, batch)) {
     return lower_unsupported(n, "%s of a static size is; batches may have any", row->name);
   }

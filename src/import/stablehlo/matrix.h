@@ -128,8 +128,8 @@ matrix_pivoted_qr_t matrix_pivoted_qr(ir_builder_t* b, matrix_t a, ir_value_t* w
 matrix_t matrix_reflectors(ir_builder_t* b, matrix_qr_t qr);
 // Upper Hessenberg form, the reflectors below it: one less than columns.
 matrix_qr_t matrix_hessenberg(ir_builder_t* b, matrix_t a);
-// A X = B for any regular A.
-matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x);
+// A X = B for any regular A; with `is_singular` A may be another one, for which a near one is solved.
+matrix_t matrix_general_solve(ir_builder_t* b, matrix_t a, matrix_t x, bool is_singular);
 typedef struct matrix_eigh_t {
   matrix_t vectors;
   ir_value_t* values;  // ascending

@@ -124,6 +124,14 @@ def factors():
     s.add("gtsv", call("lapack_sgtsv_ffi", [*types, "tensor<2xi32>"], "%a, %b, %c, %d", ", ".join(types)) +
           f"return %0#3 : {types[3]}", [low, middle, high, b],
           [np.stack([np.linalg.solve(dense[i], b[i]) for i in range(2)]).astype(np.float32)], 1e-4)
+    # The second matrix has two equal rows: what solves one beside it, which rounding cannot tell from it.
+    low, middle, high = (np.array(d, np.float32) for d in ([[0, 1, 2], [0, 1, 0]], [[4, 5, 6], [1, 1, 2]],
+                                                            [[1, 1, 0], [1, 0, 0]]))
+    b = np.array([[[1], [2], [3]], [[1], [1], [2]]], np.float32)
+    x = np.linalg.solve(np.diag(middle[0]) + np.diag(low[0, 1:], -1) + np.diag(high[0, :2], 1), b[0])
+    types = [type_of(low)] * 3 + [type_of(b)]
+    s.add("tridiagonal_singular", call("tridiagonal_solve_perturbed_ffi", [types[3]], "%a, %b, %c, %d", ", ".join(types)) +
+          f"return %0 : {types[3]}", [low, middle, high, b], [np.stack([x, [[1], [0], [1]]]).astype(np.float32)])
     a = s.floats(4, 3)
     a[:, 1] *= 4
     for name, wanted, order in [("", [0, 0, 0], None), ("_wanted", [0, 0, 1], [2, 1, 0])]:

@@ -119,6 +119,14 @@ func.func @gtsv(%a: tensor<2x4xf32>, %b: tensor<2x4xf32>, %c: tensor<2x4xf32>, %
   return %0#3 : tensor<2x4x2xf32>
 }
 
+func.func @tridiagonal_singular(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>, %c: tensor<2x3xf32>, %d: tensor<2x3x1xf32>) -> (tensor<2x3x1xf32>) attributes {
+    test.in = [dense<[[0.0, 1.0, 2.0], [0.0, 1.0, 0.0]]> : tensor<2x3xf32>, dense<[[4.0, 5.0, 6.0], [1.0, 1.0, 2.0]]> : tensor<2x3xf32>, dense<[[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]> : tensor<2x3xf32>, dense<[[[1.0], [2.0], [3.0]], [[1.0], [1.0], [2.0]]]> : tensor<2x3x1xf32>],
+    test.out = [dense<[[[0.17924527823925018], [0.2830188572406769], [0.40566039085388184]], [[1.0], [0.0], [1.0]]]> : tensor<2x3x1xf32>]
+} {
+  %0 = stablehlo.custom_call @tridiagonal_solve_perturbed_ffi(%a, %b, %c, %d) {mhlo.backend_config = {}} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3x1xf32>) -> tensor<2x3x1xf32>
+  return %0 : tensor<2x3x1xf32>
+}
+
 func.func @geqp3(%a: tensor<4x3xf32>, %b: tensor<3xi32>) -> (tensor<4x3xf32>, tensor<3xi32>, tensor<3xf32>) attributes {
     test.in = [dense<[[-0.6692741513252258, -1.6275910139083862, -1.1883529424667358], [-1.7971837520599365, -4.59346866607666, 1.6618576049804688], [1.3606752157211304, -6.201508045196533, 0.4151161015033722], [-0.08321402221918106, 1.5149579048156738, 0.6371000409126282]]> : tensor<4x3xf32>, dense<[0, 0, 0]> : tensor<3xi32>],
     test.out = [dense<[[8.031363487243652, 0.0971575677394867, -0.9100202918052673], [0.4755657911300659, 2.3508975505828857, -0.6768018007278442], [0.6420475244522095, -0.4896829426288605, -1.8617125749588013], [-0.15684491395950317, 0.05376502126455307, 0.12565378844738007]]> : tensor<4x3xf32>, dense<[2, 1, 3]> : tensor<3xi32>, dense<[1.2026543617248535, 1.6094247102737427, 1.9689130783081055]> : tensor<3xf32>]
