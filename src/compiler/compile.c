@@ -109,9 +109,9 @@ static bool choose_targets(run_t* r) {
     r->options = own;
   }
   if (r->options->target_count || !o->needs_target || o->read_only) return true;
-  return ir_error(r->ctx, NULL,
-                  "what to compile for? --iree-hal-target-device=local is for this machine's processor, hip, amdgpu "
-                  "and cuda for GPUs; --iree-execution-model=host-only is for no device");
+  own->host_only = true;  // which the program may be
+  r->options = own;
+  return true;
 }
 
 // Inline models run in the caller's thread: on processors, and without a loader portable kernels only.
@@ -407,15 +407,28 @@ static pass_result_t step_kernels(ir_op_t* module, ir_context_t* ctx, void* user
 
 static ir_op_t* made_kernels(void* user) { return ((const program_t*)user)->kernels.module; }
 
-// Nothing in it is for a device.
-static bool check_host_only(run_t* r) {
-  IR_FOR_OPS(func, ir_module_body(r->module)) {
-    const ir_block_t* body = func->region_count ? func->regions[0].first : NULL;
-    for (const ir_op_t* op = body ? body->first : NULL; op; op = op->next) {
-      if (!ir_is(op, GRAPH_DISPATCH)) continue;
-      return ir_op_error(r->ctx, op, "needs a device, and --iree-execution-model=host-only has none");
+static const ir_op_t* find_dispatch(const ir_op_t* op) {
+  if (ir_is(op, GRAPH_DISPATCH)) return op;
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    IR_FOR_BLOCKS(block, &op->regions[i]) {
+      IR_FOR_OPS(inner, block) {
+        const ir_op_t* found = find_dispatch(inner);
+        if (found) return found;
+      }
     }
   }
+  return NULL;
+}
+
+// Nothing in it is for a device.
+static bool check_host_only(run_t* r) {
+  const ir_op_t* dispatch = find_dispatch(r->module);
+  if (dispatch && r->options->needs_target) {
+    return ir_op_error(r->ctx, dispatch,
+                       "needs a device: what to compile for? --iree-hal-target-device=local is for this machine's "
+                       "processor, hip, amdgpu and cuda for GPUs");
+  }
+  if (dispatch) return ir_op_error(r->ctx, dispatch, "needs a device, and --iree-execution-model=host-only has none");
   r->programs[0].kernels.module = r->module;
   return true;
 }

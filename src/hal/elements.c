@@ -198,17 +198,24 @@ static iree_status_t parse_error(iree_string_view_t text, const char* what) {
                           (int)iree_min(text.size, 64), text.data, what);
 }
 
+// Decimal, or 0x...; elements like `010` are not octal.
+static int base_of(iree_string_view_t text) {
+  iree_string_view_consume_prefix(&text, IREE_SV("-"));
+  return iree_string_view_starts_with(text, IREE_SV("0x")) || iree_string_view_starts_with(text, IREE_SV("0X")) ? 16
+                                                                                                                : 10;
+}
+
 static iree_status_t parse_integer(const element_info_t* info, iree_string_view_t text, uint64_t* out_bits) {
   int64_t value = 0;
   uint64_t unsigned_value = 0;
-  // Base 10 only: elements like `010` are not octal.
-  if (info->form == FORM_UNSIGNED || iree_string_view_atoi_uint64_base(text, 10, &unsigned_value)) {
-    if (!iree_string_view_atoi_uint64_base(text, 10, &unsigned_value)) return parse_error(text, "unsigned integer");
+  int base = base_of(text);
+  if (info->form == FORM_UNSIGNED || iree_string_view_atoi_uint64_base(text, base, &unsigned_value)) {
+    if (!iree_string_view_atoi_uint64_base(text, base, &unsigned_value)) return parse_error(text, "unsigned integer");
     if (info->bits < 64 && unsigned_value >> info->bits) return parse_error(text, "integer of this width");
     *out_bits = unsigned_value;
     return iree_ok_status();
   }
-  if (!iree_string_view_atoi_int64_base(text, 10, &value)) return parse_error(text, "integer");
+  if (!iree_string_view_atoi_int64_base(text, base, &value)) return parse_error(text, "integer");
   if (info->bits < 64 && value < -(1ll << (info->bits - 1))) return parse_error(text, "integer of this width");
   *out_bits = (uint64_t)value;
   return iree_ok_status();

@@ -23,8 +23,9 @@ typedef struct wanted_t {
   iree_host_size_t length;
 } wanted_t;
 
+// A longer one has what is needed at its start.
 static iree_status_t check_length(const wanted_t* wanted, uint64_t length) {
-  if (length == wanted->length) return iree_ok_status();
+  if (length >= wanted->length) return iree_ok_status();
   return iree_make_status(IREE_STATUS_OUT_OF_RANGE,
                           "parameter '%.*s' has %" PRIu64 " bytes where the program needs %" PRIhsz,
                           (int)wanted->key.size, wanted->key.data, length, wanted->length);
@@ -37,12 +38,12 @@ static iree_status_t release_mapping(void* self, iree_allocator_command_t comman
 }
 
 // The buffer keeps the mapping, and that the file.
-static iree_status_t map_entry(const iree_io_parameter_index_entry_t* entry, iree_allocator_t allocator,
-                               iree_vm_buffer_t* buffer) {
+static iree_status_t map_entry(const iree_io_parameter_index_entry_t* entry, iree_host_size_t length,
+                               iree_allocator_t allocator, iree_vm_buffer_t* buffer) {
   iree_io_file_mapping_t* mapping = NULL;
-  if (!entry->length) return iree_ok_status();
+  if (!length) return iree_ok_status();
   IREE_RETURN_IF_ERROR(iree_io_file_map_view(entry->storage.file.handle, IREE_IO_FILE_ACCESS_READ,
-                                             entry->storage.file.offset, (iree_host_size_t)entry->length,
+                                             entry->storage.file.offset, length,
                                              IREE_IO_FILE_MAPPING_FLAG_EXCLUDE_FROM_DUMPS, allocator, &mapping));
   iree_const_byte_span_t contents = iree_io_file_mapping_contents_ro(mapping);
   buffer->data = iree_make_byte_span((uint8_t*)(uintptr_t)contents.data, contents.data_length);
@@ -62,7 +63,7 @@ static iree_status_t find_in_index(parameter_module_t* module, iree_io_parameter
     index_provider_expand(entry, 0, (*out_buffer)->data.data, wanted->length);
     return iree_ok_status();
   }
-  return map_entry(entry, module->allocator, *out_buffer);
+  return map_entry(entry, wanted->length, module->allocator, *out_buffer);
 }
 
 static iree_status_t create_device(parameter_module_t* module) {

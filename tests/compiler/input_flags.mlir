@@ -35,6 +35,7 @@
 // Assertions: stripped when asked to, and from O1 on.
 // RUN: iree-compile --iree-opt-strip-assertions --compile-to=input %s -o - | FileCheck --check-prefix=STRIPPED %s
 // RUN: iree-compile --iree-opt-level=O1 --compile-to=input %s -o - | FileCheck --check-prefix=STRIPPED %s
+// RUN: iree-compile --iree-global-optimization-opt-level=O2 --compile-to=input %s -o - | FileCheck --check-prefix=STRIPPED %s
 // RUN: iree-compile --iree-opt-level=O2 --iree-opt-strip-assertions=false --compile-to=input %s -o - | FileCheck --check-prefix=KEPT %s
 // RUN: iree-compile --compile-to=input %s -o - | FileCheck --check-prefix=KEPT %s
 // STRIPPED-NOT: graph.assert

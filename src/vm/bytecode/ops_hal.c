@@ -174,14 +174,19 @@ iree_status_t vm_do_hal_buffer_length(vm_machine_t* m) {
 }
 
 iree_status_t vm_do_hal_buffer_check(vm_machine_t* m) {
-  const iree_vm_ref_t* ref = vm_next_ref(m);
+  iree_vm_ref_t* ref = vm_next_ref(m);
   iree_device_size_t needed = 0;
   IREE_RETURN_IF_ERROR(next_size(m, &needed));
   iree_string_view_t name = module_image_string(m->image, vm_next_word(m));
+  const iree_hal_buffer_view_t* view = iree_hal_buffer_view_deref(*ref);
+  if (view) {  // the memory that it shows
+    iree_hal_buffer_t* shown = iree_hal_buffer_view_buffer(view);
+    IREE_RETURN_IF_ERROR(iree_vm_ref_wrap_retain(shown, iree_hal_buffer_type(), ref));
+  }
   iree_hal_buffer_t* buffer = iree_hal_buffer_deref(*ref);
   if (!buffer) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%.*s is %s; expected a !hal.buffer", (int)name.size,
-                            name.data, ref->ptr ? "of another type" : "null");
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%.*s is %s; expected a !hal.buffer or a view of one",
+                            (int)name.size, name.data, ref->ptr ? "of another type" : "null");
   }
   if (iree_hal_buffer_byte_length(buffer) < needed) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,

@@ -9,6 +9,7 @@
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx %t.sync.mlir -o %t.sync.vmfb
 // RUN: iree-run-module --device=local-sync --module=%t.storage.sync.vmfb --module=%t.sync.vmfb --function=run --input=6xf32=-1,2,-3,4,-5,6 --expected_output=6xf32=1,4,9,16,25,36
 // RUN: iree-run-module --device=local-sync --module=%t.storage.sync.vmfb --function=mul --input=6xf32=2 --input=6xf32=3 --input='&6xf32' --expected_output=6xf32=6
+// RUN: iree-run-module --device=local-sync --module=%t.storage.sync.vmfb --function=mul --input=6xf32=2 --input=6xf32=3 --input=6xf32 --expected_output=6xf32=6
 // RUN: not iree-run-module --device=local-sync --module=%t.storage.sync.vmfb --function=mul --input=6xf32=2 --input=6xf32=3 --input='&5xf32' 2>&1 | FileCheck --check-prefix=SMALL %s
 // RUN: not iree-compile --iree-execution-model=outline --iree-hal-target-backends=vmvx %s 2>&1 | FileCheck --check-prefix=MODEL %s
 // RUN: not iree-compile --iree-execution-model=host-only %s 2>&1 | FileCheck --check-prefix=HOST %s
