@@ -23,21 +23,62 @@ iree_hal_module_device_policy_t iree_hal_module_device_policy_default(void) {
 // Functions: rows sorted by name
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Frees the memory of a copy.
+static void free_copy(void* user_data, iree_hal_buffer_t* buffer) {
+  iree_allocator_free_aligned(iree_allocator_system(), user_data);
+}
+
+// A view whose memory the host sees, retained: itself, or one of a copy.
+static iree_status_t view_on_host(hal_state_t* state, iree_hal_buffer_view_t* view, iree_hal_buffer_view_t** out_view) {
+  iree_hal_buffer_t *buffer = iree_hal_buffer_view_buffer(view), *copy = NULL;
+  *out_view = view;
+  if (iree_hal_buffer_memory_type(buffer) & IREE_HAL_MEMORY_TYPE_HOST_VISIBLE) {
+    iree_hal_buffer_view_retain(view);
+    return iree_ok_status();
+  }
+  *out_view = NULL;
+  iree_device_size_t length = iree_hal_buffer_byte_length(buffer);
+  void* data = NULL;
+  iree_hal_device_t* device = iree_hal_device_group_device_at(state->module->group, 0);
+  IREE_RETURN_IF_ERROR(
+      iree_allocator_malloc_aligned(iree_allocator_system(), length + 1, IREE_HAL_HEAP_BUFFER_ALIGNMENT, 0, &data));
+  iree_status_t status = iree_hal_device_transfer_d2h(device, buffer, 0, data, length,
+                                                      IREE_HAL_TRANSFER_BUFFER_FLAG_DEFAULT, iree_infinite_timeout());
+  iree_hal_buffer_placement_t placement = {.queue_affinity = IREE_HAL_QUEUE_AFFINITY_ANY};
+  iree_hal_buffer_release_callback_t callback = {free_copy, data};
+  if (iree_status_is_ok(status)) {
+    status = iree_hal_heap_buffer_wrap(placement, IREE_HAL_MEMORY_TYPE_HOST_LOCAL, IREE_HAL_MEMORY_ACCESS_READ,
+                                       IREE_HAL_BUFFER_USAGE_MAPPING, length, iree_make_byte_span(data, length),
+                                       callback, state->allocator, &copy);
+  }
+  if (!copy) iree_allocator_free_aligned(iree_allocator_system(), data);
+  if (iree_status_is_ok(status)) {
+    status = iree_hal_buffer_view_create_like(copy, view, state->allocator, out_view);
+  }
+  iree_hal_buffer_release(copy);
+  return status;
+}
+
 IREE_VM_ABI_EXPORT(trace_views, hal_state_t, rCrD, v) {
   const iree_hal_module_buffer_view_trace_callback_t* callback = &state->module->debug_sink.buffer_view_trace;
   if (!callback->fn) return iree_ok_status();
   iree_vm_buffer_t* key = NULL;
   IREE_RETURN_IF_ERROR(iree_vm_buffer_check_deref(args->r0, &key));
   iree_hal_buffer_view_t** views = NULL;
-  iree_host_size_t count = (iree_host_size_t)args->a1_count;
+  iree_host_size_t count = (iree_host_size_t)args->a1_count, shown = 0;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(state->allocator, count + 1, sizeof(*views), (void**)&views));
   iree_status_t status = iree_ok_status();
   for (iree_host_size_t i = 0; i < count && iree_status_is_ok(status); ++i) {
-    status = iree_hal_buffer_view_check_deref_or_null(args->a1[i].r0, &views[i]);
+    iree_hal_buffer_view_t* view = NULL;
+    views[i] = NULL;
+    status = iree_hal_buffer_view_check_deref_or_null(args->a1[i].r0, &view);
+    if (iree_status_is_ok(status) && view) status = view_on_host(state, view, &views[i]);
+    shown = i + 1;
   }
   if (iree_status_is_ok(status)) {
     status = callback->fn(callback->user_data, iree_vm_buffer_as_string(key), count, views, state->allocator);
   }
+  for (iree_host_size_t i = 0; i < shown; ++i) iree_hal_buffer_view_release(views[i]);
   iree_allocator_free(state->allocator, views);
   return status;
 }
