@@ -6,7 +6,7 @@ import pathlib
 
 # Factorizations that JAX writes as calls of LAPACK's functions on CPUs and not at all on platforms that it does not
 # know: iree-c compiles these calls, for every device.
-LAPACK = {"eig", "eigh", "geqp3", "hessenberg", "schur", "svd", "tridiagonal", "tridiagonal_solve"}
+LAPACK = {"cholesky", "eig", "eigh", "geqp3", "hessenberg", "schur", "svd", "tridiagonal", "tridiagonal_solve"}
 
 
 def library_path():
