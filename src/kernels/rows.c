@@ -143,6 +143,8 @@ bool rows_is_full(const rows_t* r, const ir_value_t* value) {
 
 static void store_full(rows_sweep_t* s, const linear_t* coords) {
   dispatch_t* d = s->r->d;
+  bool alone = s->r->team == 1;  // else it is done for pieces
+  if (alone) rows_bind_quotients(s->r, coords);
   for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
     ir_value_t* value = ir_operand(d->yield, i);
     linear_t at[GRAPH_MAX_RANK];
@@ -157,6 +159,7 @@ static void store_full(rows_sweep_t* s, const linear_t* coords) {
     if (pack) eval_forward(&d->k, pack, coords, at);
     eval_store(&d->k, d->outputs[i], at, element);
   }
+  if (alone) rows_release_quotients(s->r);
 }
 
 void rows_visit(rows_sweep_t* s, const linear_t* coords, ir_value_t** acc, int64_t part) {
@@ -465,7 +468,9 @@ static void row(rows_t* r) {
   store_outer_once(r);
   if (has_full_output(r)) {
     rows_sweep_t s = {.r = r, .level = r->level_count, .stores = true};
+    if (r->d->device->kind == DEVICE_CPU) rows_find_quotients(r);
     run_sweep(&s);
+    if (r->team == 1) r->quotient_count = 0;
   }
   release_outer(r);
   release_keepers(r);

@@ -73,6 +73,10 @@ bool rows_is_full(const rows_t* r, const ir_value_t* value);
 
 // How many threads share a row, which is set up then, and what they hold of it. Else `team` is 1.
 void rows_choose_team(rows_t* r);
+// Divisions by a row's own sum, in the last sweep: found once it is known, then in the place of divisions at `coords`.
+void rows_find_quotients(rows_t* r);
+void rows_bind_quotients(rows_t* r, const linear_t* coords);
+void rows_release_quotients(rows_t* r);
 // Accumulators that a thread of a team has for each reduction.
 int64_t rows_team_unroll(const rows_sweep_t* s);
 // The row's last dimensions by all threads of a team.

@@ -264,13 +264,14 @@ static ir_value_t* own_sum(const ir_op_t* op) {
 }
 
 // Divisions of the last sweep by the sum of what is divided, as in softmax. Elements of four bytes take longer to move
-// than to divide where that is measured.
-static void find_quotients(rows_t* r) {
+// than to divide where that is measured on GPUs; a CPU divides vectors four times as long as it takes for this.
+void rows_find_quotients(rows_t* r) {
   kernel_build_t* k = &r->d->k;
   ir_value_map_t* spans = ir_value_map_create(k->ctx);
   const ir_type_t* f32 = ir_type_float(k->ctx, IR_F32);
   r->quotient_count = 0;
-  if (narrowest(r) >= 4 && !k->device->has_scalar_unit) return;
+  bool gpu = k->device->kind == DEVICE_GPU;
+  if (gpu ? narrowest(r) >= 4 && !k->device->has_scalar_unit : !r->along || !k->device->has_fma) return;
   IR_FOR_OPS(op, r->d->body) {
     if (graph_scalar_fn(op) != SCALAR_div || op->results[0].type->element != f32) continue;
     const span_t* span = span_of(r, spans, &op->results[0]);
@@ -303,7 +304,7 @@ static ir_value_t* divide(kernel_build_t* k, const rows_quotient_t* q, ir_value_
   return ir_result(branch.op, 0);
 }
 
-static void bind_quotients(rows_t* r, const linear_t* coords) {
+void rows_bind_quotients(rows_t* r, const linear_t* coords) {
   kernel_build_t* k = &r->d->k;
   for (uint32_t i = 0; i < r->quotient_count; ++i) {
     const rows_quotient_t* q = &r->quotients[i];
@@ -311,7 +312,7 @@ static void bind_quotients(rows_t* r, const linear_t* coords) {
   }
 }
 
-static void release_quotients(rows_t* r) {
+void rows_release_quotients(rows_t* r) {
   for (uint32_t i = 0; i < r->quotient_count; ++i) ir_result(r->quotients[i].op, 0)->data = NULL;
 }
 
@@ -326,7 +327,7 @@ static void visit_pieces(rows_sweep_t* s, linear_t* coords, ir_value_t** acc) {
   sources_t sources = save_sources(r);
   bool adds = false;
   for (uint32_t i = 0; i < r->held_count; ++i) adds |= r->held[i].first == s->level;
-  if (s->stores && r->pieces) find_quotients(r);
+  if (s->stores && r->pieces) rows_find_quotients(r);
   k->lanes = r->lanes;
   for (int64_t piece = 0; adds && piece < r->pieces; ++piece) {
     find_piece(r, piece, coords);
@@ -338,12 +339,12 @@ static void visit_pieces(rows_sweep_t* s, linear_t* coords, ir_value_t** acc) {
     bind_piece(s, piece);
     kernel_branch_t branch = {0};
     if (s->exists && s->stores) branch = kernel_if_begin(&k->b, s->exists, NULL, 0);
-    if (s->stores) bind_quotients(r, coords);
+    if (s->stores) rows_bind_quotients(r, coords);
     rows_visit(s, coords, acc, piece % s->unroll);
     if (branch.op) kernel_if_end(&k->b, &branch, NULL, 0);
     s->exists = NULL;
     restore_sources(r, &sources);
-    release_quotients(r);
+    rows_release_quotients(r);
   }
   k->lanes = 1;
 }
