@@ -435,6 +435,9 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
   uint32_t most = op->result_count + (code ? code->operand_count : op->operand_count), params = params_of(op);
   for (uint32_t i = 0; i < op->result_count; ++i) bring_result(h, ir_result(op, i));
   if (code) copy_tied(h, op, code);
+  if (graph_in_place(op) >= 0) {  // where the operand is no memory that may be changed
+    host_copy(h, ir_operand(op, (uint32_t)graph_in_place(op))->data, ir_result(op, 0)->data);
+  }
   if (h->table && params && h->param_count + params > h->param_room) host_flush(h);
   make_room(h, most);
   module_binding_t* bindings = ARENA_ARRAY(arena, module_binding_t, most + 1);

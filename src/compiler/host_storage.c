@@ -192,17 +192,10 @@ static void assign_imported(host_t* h, ir_op_t* op) {
   }
 }
 
-// Memory that is the program's own.
+// Where the operand is, if that memory is the program's own; else it is copied first (host_block.c).
 static void assign_in_place(host_t* h, ir_op_t* op) {
-  ir_value_t* value = ir_result(op, 0);
   storage_t* s = ir_operand(op, (uint32_t)graph_in_place(op))->data;
-  if (s && s->kind == STORAGE_ARGUMENT) s = host_changed_argument(h, s);
-  if (!s || s->kind == STORAGE_CONSTANT) {
-    h->failed = !ir_op_error(h->ctx, op, "has in_place = %lld, an operand that it cannot change",
-                             (long long)graph_in_place(op));
-    return;
-  }
-  value->data = s;
+  if (s && s->kind != STORAGE_CONSTANT && s->kind != STORAGE_ARGUMENT) ir_result(op, 0)->data = s;
 }
 
 static void assign_results(host_t* h, ir_op_t* op) {

@@ -19,7 +19,15 @@
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --compile-to=stream %s -o %t.mlir
 // RUN: sed 's/in_place = 0/in_place = 1/' %t.mlir > %t.wrong.mlir
 // RUN: not iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --compile-from=stream %t.wrong.mlir -o %t.vmfb 2>&1 | FileCheck --check-prefix=WRONG %s
+// A program that calls one such dispatch alone, on memory that is its caller's.
+// RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --iree-hal-dump-executable-benchmarks-to=%t.dir %s -o %t.vmfb
+// RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu %t.dir/*_append_dispatch_0_dynamic_update*.mlir -o %t.vmfb
+// RUN: iree-dump-module %t.vmfb | FileCheck --check-prefix=ALONE %s
 
+// ALONE: copy arg0[0 for 96], arg1[0 for 96]
+// ALONE: bindings(arg0[0 for 96], arg1[0 for 24], arg2[0 for 96])
+// ALONE-NEXT: barrier
+// ALONE-NEXT: copy arg2[0 for 96], arg3[0 for 96]
 // WRONG: which must be the number of an operand that has the type of the only result
 
 util.global private mutable @cache = dense<0.0> : tensor<2x4x3xf32>
