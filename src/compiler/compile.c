@@ -101,7 +101,11 @@ static bool choose_targets(run_t* r) {
   compiler_options_t* own = ARENA_NEW(ir_context_arena(r->ctx), compiler_options_t);
   *own = *o;
   own->target_count = 0;
-  if (!externs_read_targets(r->ctx, r->module, own->targets, COMPILER_MAX_TARGETS, &own->target_count)) return false;
+  if (o->target_count) ir_context_mute(r->ctx, true);  // what cannot be read is what flags are for
+  bool reads = externs_read_targets(r->ctx, r->module, own->targets, COMPILER_MAX_TARGETS, &own->target_count);
+  if (o->target_count) ir_context_mute(r->ctx, false);
+  if (!reads && !o->target_count) return false;
+  if (!reads) own->target_count = 0;
   if (own->target_count && !o->host_only) {
     if (o->target_count) {
       ir_note(r->ctx, r->module->loc, "the program names its targets itself (hal.device.targets): flags add none");

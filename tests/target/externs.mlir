@@ -40,6 +40,8 @@
 // COUNT: op has 1 numbers as workload, where the number of workgroups is computed of 2
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-executable-object-search-path=samples/custom_dispatch/gpu %s -o %t/own.vmfb 2>&1 | FileCheck --check-prefix=NOTE %s
 // NOTE: note: the program names its targets itself (hal.device.targets): flags add none
+// RUN: echo 'module attributes {hal.device.targets = [#hal.device.alias<"any">]} { func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> { %0 = arith.addf %x, %x : tensor<2xf32> return %0 : tensor<2xf32> } }' > %t/alias.mlir && iree-compile --iree-hal-target-device=local %t/alias.mlir -o %t/alias.vmfb && iree-run-module --device=local-sync --module=%t/alias.vmfb --input=2xf32=2 --expected_output=2xf32=4 && not iree-compile %t/alias.mlir -o %t/out 2>&1 | FileCheck --check-prefix=ALIAS %s
+// ALIAS: error: 'builtin.module' op has hal.device.targets that are not [#hal.device.target<"name", [#hal.executable.target<
 // RUN: sed -e 's/"cuda", "cuda-nvptx-fb"/"quantum", "q"/' %s > %t/bad.mlir && not iree-compile %t/bad.mlir -o %t/out 2>&1 | FileCheck --check-prefix=NAME %s
 // NAME: error: {{.*}}hal.device.targets that cannot be compiled for: {{.*}}quantum
 
