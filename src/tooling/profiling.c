@@ -45,7 +45,7 @@ static const struct {
   const char* name;
   iree_hal_device_profiling_data_families_t family;
 } families[] = {
-#define FAMILY(name, id) {name, IREE_HAL_DEVICE_PROFILING_DATA_##id},
+#define FAMILY(name, id, devices) {name, IREE_HAL_DEVICE_PROFILING_DATA_##id},
 #include "base/profile_families.def"
 };
 

@@ -304,19 +304,20 @@ static iree_status_t finish(hal_queued_device_t* device, hal_profile_t* profile)
 //===----------------------------------------------------------------------------------------------------------------===
 
 static const struct {
-  const char* name;
+  const char *name, *devices;
   iree_hal_device_profiling_data_families_t family;
 } families[] = {
-#define FAMILY(name, id) {name, IREE_HAL_DEVICE_PROFILING_DATA_##id},
+#define FAMILY(name, id, devices) {name, devices, IREE_HAL_DEVICE_PROFILING_DATA_##id},
 #include "base/profile_families.def"
 };
 
 static iree_status_t refuse_families(const hal_profile_interface_t* interface, uint64_t refused) {
-  char names[256];
+  char names[1024];
   size_t size = 0;
   for (size_t i = 0; i < IREE_ARRAYSIZE(families); ++i) {
     if (!(refused & families[i].family)) continue;
-    size += (size_t)snprintf(names + size, sizeof(names) - size, "%s%s", size ? ", " : "", families[i].name);
+    size += (size_t)snprintf(names + size, sizeof(names) - size, "%s%s, which %s tell", size ? "; " : "",
+                             families[i].name, families[i].devices);
   }
   return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported %s profiling data families 0x%" PRIx64 " (%s)",
                           interface->kind, refused, size ? names : "unknown");
