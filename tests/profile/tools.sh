@@ -65,7 +65,7 @@ expect 'unknown family' "unsupported profiling data family 'bogus'" run.txt
 refuse --device_profiling_mode=queue-events
 expect 'no output' 'device_profiling_mode requires --device_profiling_output' run.txt
 refuse --device_profiling_mode=executable-traces --device_profiling_output=x.ireeprof
-expect 'unsupported family' 'local profiling data families 0x40 \(executable-traces, which amdgpu devices tell\)' run.txt
+expect 'unsupported family' 'data families 0x40 \(executable-traces, which amdgpu devices tell\)' run.txt
 refuse --print_device_statistics --device_profiling_output=x.ireeprof
 expect 'statistics and output' 'cannot be combined with --device_profiling_output' run.txt
 python3 "$here/page.py" "$tools" . >page.txt || failed=$((failed + 1))
