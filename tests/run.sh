@@ -74,7 +74,7 @@ jax() {
   $python tests/pjrt/symbolic.py --tools "$build/tools" --every 3 --vmvx 4
   $python tests/pjrt/features_test.py
   $python tests/pjrt/training.py
-  PYTHONPATH=$build/python $python tests/ir/bytecode/exchange.py
+  JAX_PLATFORMS=cpu PYTHONPATH=$build/python $python tests/ir/bytecode/exchange.py
 END
 }
 
