@@ -17,6 +17,7 @@
 // tiles:   return %0 : tensor<64x64xf32>
 // tiles: }
 // TILED: graph.unpack
+// FLAT-NOT: graph.unpack
 // FLAT: graph.contract
 // FLAT-NOT: graph.unpack
 // RUN: iree-compile --iree-hal-target-device=local --iree-llvmcpu-link-embedded=false %s -o %t/s.vmfb && unzip -l %t/s.vmfb | FileCheck --check-prefix=SYSTEM %s

@@ -70,10 +70,13 @@ def uses(tests, tools_of):
 
 
 def changes(flag, use, environment, scratch):
-    """Whether the test fails when the flag is left out of one of its commands."""
+    """Whether the test fails when the flag is left out of one of its commands; in a list of a loop, which goes over
+    every word, it is nothing then."""
     (file, commands), i = use
     without = list(commands)
-    without[i] = pattern(flag).sub("", commands[i], count=1)
+    match = pattern(flag).search(commands[i])
+    listed = re.search(r"\bfor \w+ in [^;]*$", commands[i][:match.start()])
+    without[i] = commands[i][:match.start()] + ("''" if listed else "") + commands[i][match.end():]
     folder = tempfile.mkdtemp(dir=scratch)
     return text.run_test(((file, without), environment, folder))[1] is not None
 
