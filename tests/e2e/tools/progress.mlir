@@ -1,7 +1,7 @@
 // Progress is for terminals only, after a second: here the input comes late.
-// RUN: python3 tests/text/terminal.py "(sleep 2; cat %s) | iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu - -o %t.vmfb" </dev/null | FileCheck %s
-// RUN: python3 tests/text/terminal.py "(sleep 2; cat %s) | iree-compile --quiet --iree-hal-target-device=local - -o %t.vmfb" </dev/null | not grep .
-// RUN: (sleep 2; cat %s) | iree-compile --iree-hal-target-device=local - -o %t.vmfb 2>&1 | not grep .
+// RUN: python3 tests/text/terminal.py "(sleep 4; cat %s) | iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu - -o %t.vmfb" </dev/null | FileCheck %s
+// RUN: python3 tests/text/terminal.py "(sleep 4; cat %s) | iree-compile --quiet --iree-hal-target-device=local - -o %t.vmfb" </dev/null | not grep .
+// RUN: (sleep 4; cat %s) | iree-compile --iree-hal-target-device=local - -o %t.vmfb 2>&1 | not grep .
 // RUN: iree-compile --summary --iree-hal-target-device=local %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=SUMMARY %s
 // RUN: python3 tests/text/terminal.py "(sleep 2; cat examples/digits/digits.onnx) | iree-import-onnx - -o %t.onnx.mlir" </dev/null | grep "writing weights"
 // RUN: python3 tests/text/terminal.py "(sleep 2; cat examples/digits/digits.onnx) | iree-import-onnx --quiet - -o %t.onnx.mlir" </dev/null | not grep .
