@@ -229,21 +229,27 @@ static void tell_host_dispatch(const hal_profile_operation_t* op, const hal_prof
   append_host_event(op->profile, &event);
 }
 
+// Which dispatch a record of counters, or of a trace, is of: both name it alike.
+#define NAME_DISPATCH(record, op, event)                       \
+  do {                                                         \
+    (record)->dispatch_event_id = (event)->event_id;           \
+    (record)->submission_id = (event)->submission_id;          \
+    (record)->command_buffer_id = (event)->command_buffer_id;  \
+    (record)->executable_id = (event)->executable_id;          \
+    (record)->stream_id = (op)->queue->bit;                    \
+    (record)->command_index = (event)->command_index;          \
+    (record)->function_ordinal = (event)->function_ordinal;    \
+    (record)->physical_device_ordinal = (op)->queue->physical; \
+    (record)->queue_ordinal = (op)->queue->ordinal;            \
+  } while (0)
+
 static void tell_sample(const hal_profile_operation_t* op, const iree_hal_profile_dispatch_event_t* event,
                         uint64_t sample) {
   iree_hal_profile_counter_sample_record_t record = iree_hal_profile_counter_sample_record_default();
   record.scope = IREE_HAL_PROFILE_COUNTER_SAMPLE_SCOPE_DISPATCH;
   record.flags = IREE_HAL_PROFILE_COUNTER_SAMPLE_FLAG_DISPATCH_EVENT;
   if (event->command_buffer_id) record.flags |= IREE_HAL_PROFILE_COUNTER_SAMPLE_FLAG_COMMAND_OPERATION;
-  record.dispatch_event_id = event->event_id;
-  record.submission_id = event->submission_id;
-  record.command_buffer_id = event->command_buffer_id;
-  record.executable_id = event->executable_id;
-  record.stream_id = op->queue->bit;
-  record.command_index = event->command_index;
-  record.function_ordinal = event->function_ordinal;
-  record.physical_device_ordinal = op->queue->physical;
-  record.queue_ordinal = op->queue->ordinal;
+  NAME_DISPATCH(&record, op, event);
   profile_append_sample(op->profile, &record, sample);
 }
 
@@ -252,15 +258,7 @@ static void tell_trace(const hal_profile_operation_t* op, const iree_hal_profile
   iree_hal_profile_executable_trace_record_t record = iree_hal_profile_executable_trace_record_default();
   record.flags = IREE_HAL_PROFILE_EXECUTABLE_TRACE_FLAG_DISPATCH_EVENT;
   if (event->command_buffer_id) record.flags |= IREE_HAL_PROFILE_EXECUTABLE_TRACE_FLAG_COMMAND_OPERATION;
-  record.dispatch_event_id = event->event_id;
-  record.submission_id = event->submission_id;
-  record.command_buffer_id = event->command_buffer_id;
-  record.executable_id = event->executable_id;
-  record.stream_id = op->queue->bit;
-  record.command_index = event->command_index;
-  record.function_ordinal = event->function_ordinal;
-  record.physical_device_ordinal = op->queue->physical;
-  record.queue_ordinal = op->queue->ordinal;
+  NAME_DISPATCH(&record, op, event);
   profile_append_trace(op->profile, &record, trace);
 }
 
