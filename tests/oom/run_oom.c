@@ -1,6 +1,6 @@
 // Compiles or imports a program again and again, and lets another allocation fail each time:
 //
-//   run_oom [--samples=500] [--only=NTH[+]] [--cold] [iree-compile flags] program
+//   run_oom [--samples=500] [--processes=N] [--only=NTH[+]] [--cold] [iree-compile flags] program
 //
 // Every time there must be an error with a message and no result, or a result that is the same as ever; no signal, no
 // deadlock, nothing leaked; and the process must be able to compile the program afterwards. Where LLVM was left in
@@ -8,7 +8,7 @@
 // not compiled anything before, where the second time may be refused too, but in good order.
 //
 // Samples are spread over all allocations; every other one lets all behind it fail as well. Each runs in a process of
-// its own, which a fork makes.
+// its own, which a fork makes; as many run at once as there are processors, or as --processes says.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ typedef struct job_t {
 
 // Results of the children, in memory that they share.
 typedef struct totals_t {
-  uint64_t lost, tolerated, refused;
+  _Atomic uint64_t passed, failed, lost, tolerated, refused;
   int64_t usual;  // blocks that a run loses when nothing fails
 } totals_t;
 
@@ -133,6 +133,25 @@ static bool run_child(int argc, char** argv, uint64_t nth, bool for_good, const 
   return false;
 }
 
+// Each of several processes takes every so manieth sample.
+static void run_samples(int argc, char** argv, uint64_t total, uint64_t samples, long processes, const job_t* expected,
+                        totals_t* totals) {
+  if (processes < 1) processes = 1;
+  fflush(stderr);
+  for (long first = 0; first < processes; ++first) {
+    pid_t worker = fork();
+    if (worker < 0) fprintf(stderr, "FAILED fork\n");
+    if (worker) continue;
+    for (uint64_t i = (uint64_t)first; i < samples; i += (uint64_t)processes) {
+      bool good = run_child(argc, argv, total * i / samples + 1, i % 2, expected, totals);
+      ++*(good ? &totals->passed : &totals->failed);
+    }
+    _exit(0);
+  }
+  while (wait(NULL) > 0) {
+  }
+}
+
 // How many allocations a run makes, counted where nothing has run before.
 static uint64_t count_cold(int argc, char** argv, uint64_t* shared) {
   pid_t child = fork();
@@ -147,12 +166,15 @@ static uint64_t count_cold(int argc, char** argv, uint64_t* shared) {
 }
 
 int main(int argc, char** argv) {
-  uint64_t samples = 500, only = 0, passed = 0, failed = 0;
+  uint64_t samples = 500, only = 0;
+  long processes = sysconf(_SC_NPROCESSORS_ONLN);
   bool cold = false, for_good = false;
   char* end;
   for (; argc > 1; --argc, argv[1] = argv[0], ++argv) {
     if (!strncmp(argv[1], "--samples=", 10)) {
       samples = strtoull(argv[1] + 10, NULL, 10);
+    } else if (!strncmp(argv[1], "--processes=", 12)) {
+      processes = strtol(argv[1] + 12, NULL, 10);
     } else if (!strncmp(argv[1], "--only=", 7)) {
       only = strtoull(argv[1] + 7, &end, 10);
       for_good = *end == '+';
@@ -184,16 +206,14 @@ int main(int argc, char** argv) {
     return check(argc, argv, only, for_good, cold ? NULL : &expected, totals);
   }
   if (samples > total) samples = total;
-  for (uint64_t i = 0; i < samples; ++i) {
-    uint64_t nth = total * i / samples + 1;
-    bool good = run_child(argc, argv, nth, i % 2, cold ? NULL : &expected, totals);
-    passed += good;
-    failed += !good;
-  }
+  run_samples(argc, argv, total, samples, processes, cold ? NULL : &expected, totals);
   printf(
       "%llu allocations; of %llu that failed, %llu did no harm, %llu left LLVM in mid-call; %llu second runs refused\n",
       (unsigned long long)total, (unsigned long long)samples, (unsigned long long)totals->tolerated,
       (unsigned long long)totals->lost, (unsigned long long)totals->refused);
-  printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
+  uint64_t unknown = samples - totals->passed - totals->failed;
+  if (unknown) fprintf(stderr, "FAILED %llu samples, whose process ended\n", (unsigned long long)unknown);
+  uint64_t failed = totals->failed + unknown;
+  printf("%llu passed, %llu failed\n", (unsigned long long)totals->passed, (unsigned long long)failed);
   return failed != 0;
 }

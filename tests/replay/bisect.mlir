@@ -43,7 +43,7 @@
 // PROGRAM: FAILED_PRECONDITION; dispatch 0 is 'main_dispatch_0_reduction_64x256_f32' with {{.*}} they are not the same program
 // RUN: not iree-bisect --reference_device=local-sync --module=%t.cpu.vmfb 2>&1 | grep "INVALID_ARGUMENT; --tested_device= is needed"
 // RUN: not iree-bisect --reference_device=local-sync --tested_device=local-sync --tested_module=x --tested_replay=y 2>&1 | grep "exclude each other"
-// RUN: not iree-bisect --reference_device=local-sync --tested_device=local-sync --type=f4 --module=%t.cpu.vmfb 2>&1 | grep "INVALID_ARGUMENT"
+// RUN: not iree-bisect --reference_device=local-sync --tested_device=local-sync --type=f4 --module=%t.cpu.vmfb 2>&1 | grep "INVALID_ARGUMENT; unhandled element type 'f4'"
 
 func.func @main(%a: tensor<64x256xf32>, %b: tensor<64x64xf32>) -> tensor<64xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>

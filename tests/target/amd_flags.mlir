@@ -11,9 +11,16 @@
 // DEBUG: Flags: 0x{{[0-9A-Fa-f]+}}, gfx1250, xnack+, sramecc-{{$}}
 // DEBUG: .debug_line
 //
-// RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx1100 --iree-rocm-llvm-slp-vec --iree-rocm-llvm-global-isel --iree-rocm-enable-ukernels=default --iree-rocm-use-spirv=false --iree-hip-legacy-sync %s -o %t.vmfb
+// RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx1100 --iree-rocm-enable-ukernels=default --iree-rocm-link-bc=true --iree-rocm-use-spirv=false --iree-hip-legacy-sync %s -o %t.vmfb
 // RUN: iree-softgpu --target=gfx1100 -- iree-run-module --device=amdgpu --module=%t.vmfb --function=sum --input=2x64xf32=1 | FileCheck --check-prefix=VALUE %s
 // VALUE: 2xf32=64 64
+//
+// What LLVM does besides.
+// RUN: rm -rf %t && for f in slp-vec global-isel; do iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx942 --iree-rocm-llvm-$f --iree-hal-dump-executable-files-to=%t/$f %s -o %t.vmfb || exit 1; done
+// RUN: cat %t/slp-vec/*_complex_dispatch*.optimized.ll | FileCheck --check-prefix=SLP %s
+// RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx942 --iree-hal-dump-executable-files-to=%t/usual %s -o %t.vmfb
+// RUN: for k in sum complex; do not diff -q <(grep -v '^;' %t/usual/*_${k}_*.rocmasm) <(grep -v '^;' %t/global-isel/*_${k}_*.rocmasm) || exit 1; done
+// SLP: fmul <2 x float>
 //
 // RUN: iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx900 --iree-rocm-waves-per-eu=10 --iree-rocm-enable-register-spill-warning %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=SPILL %s
 // SPILL: amd_flags.mlir:[[#]]:{{[0-9]+}}: warning: kernel 'product_dispatch_0_{{.*}}' spills {{[1-9][0-9]*}} vector and {{[0-9]+}} scalar registers
@@ -42,4 +49,9 @@ func.func @sum(%a: tensor<2x64xf32>) -> tensor<2xf32> {
 func.func @product(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>) -> tensor<256x256xf32> {
   %0 = stablehlo.dot %a, %b : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
   return %0 : tensor<256x256xf32>
+}
+func.func @complex(%a: tensor<64xcomplex<f32>>, %b: tensor<64xcomplex<f32>>) -> tensor<64xcomplex<f32>> {
+  %0 = stablehlo.multiply %a, %b : tensor<64xcomplex<f32>>
+  %1 = stablehlo.add %0, %b : tensor<64xcomplex<f32>>
+  return %1 : tensor<64xcomplex<f32>>
 }

@@ -62,7 +62,7 @@ def uses(tests, tools_of):
     for test in tests:
         for i, command in enumerate(test[1]):
             for flag, tools in tools_of.items():
-                if flag.lstrip("-") not in command or not any(tool in command for tool in tools):
+                if flag.split("iree-rocm-")[-1].lstrip("-") not in command or not any(tool in command for tool in tools):
                     continue
                 if patterns[flag].search(command):
                     found[flag].append((test, i))

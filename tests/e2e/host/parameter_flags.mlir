@@ -9,7 +9,7 @@
 // RUN: iree-compile --iree-hal-target-device=local --iree-parameter-import=m=%t/m.irpa %t/p.mlir -o %t/i.vmfb && iree-run-module --device=local-sync --module=%t/i.vmfb --input=128xf32=1 | FileCheck %s
 // RUN: iree-compile --iree-hal-target-device=local --iree-opt-import-parameters=m=%t/m.irpa --iree-parameter-import-keys=w %t/p.mlir -o %t/i.vmfb && not iree-run-module --device=local-sync --module=%t/i.vmfb --input=128xf32=1 2>&1 | FileCheck --check-prefix=NO-K %s
 // RUN: iree-compile --iree-hal-target-device=local --iree-parameter-import=m=%t/m.irpa --iree-parameter-import-maximum-size=511 %t/p.mlir -o %t/i.vmfb && not iree-run-module --device=local-sync --module=%t/i.vmfb --input=128xf32=1 2>&1 | FileCheck --check-prefix=NO-W %s
-// RUN: iree-compile --iree-hal-target-device=local --iree-parameter-import=m=%t/m.irpa --iree-opt-import-parameter-maximum-size=0 --iree-opt-import-parameter-keys=w,k %t/p.mlir -o %t/i.vmfb && iree-run-module --device=local-sync --module=%t/i.vmfb --input=128xf32=1 | FileCheck %s
+// RUN: iree-compile --iree-hal-target-device=local --iree-parameter-import=m=%t/m.irpa --iree-opt-import-parameter-maximum-size=4 --iree-opt-import-parameter-keys=w %t/p.mlir -o %t/i.vmfb && iree-run-module --device=local-sync --module=%t/i.vmfb --input=128xf32=1 | FileCheck %s
 // NO-K: no parameter 'k' in scope 'm'
 // NO-W: no parameter 'w' in scope 'm'
 // RUN: iree-create-parameters --quiet --data=w=127xf32 --output=%t/short.irpa && not iree-compile --iree-hal-target-device=local --iree-parameter-import=m=%t/short.irpa %t/p.mlir -o %t/i.vmfb 2>&1 | FileCheck --check-prefix=SHORT %s
