@@ -16,10 +16,11 @@
 // VALUE: 2xf32=64 64
 //
 // What LLVM does besides.
-// RUN: rm -rf %t && for f in slp-vec global-isel; do iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx942 --iree-rocm-llvm-$f --iree-hal-dump-executable-files-to=%t/$f %s -o %t.vmfb || exit 1; done
-// RUN: cat %t/slp-vec/*_complex_dispatch*.optimized.ll | FileCheck --check-prefix=SLP %s
+// RUN: rm -rf %t && for f in --iree-rocm-llvm-slp-vec --iree-rocm-llvm-global-isel; do iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx942 $f --iree-hal-dump-executable-files-to=%t/$f %s -o %t.vmfb || exit 1; done
+// RUN: cat %t/--iree-rocm-llvm-slp-vec/*_complex_dispatch*.optimized.ll | FileCheck --check-prefix=SLP %s
 // RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx942 --iree-hal-dump-executable-files-to=%t/usual %s -o %t.vmfb
-// RUN: for k in sum complex; do not diff -q <(grep -v '^;' %t/usual/*_${k}_*.rocmasm) <(grep -v '^;' %t/global-isel/*_${k}_*.rocmasm) || exit 1; done
+// RUN: ls %t/--iree-rocm-llvm-global-isel/*_complex_*.rocmasm
+// RUN: for k in sum complex; do not diff -q <(grep -v '^;' %t/usual/*_${k}_*.rocmasm) <(grep -v '^;' %t/--iree-rocm-llvm-global-isel/*_${k}_*.rocmasm) || exit 1; done
 // SLP: fmul <2 x float>
 //
 // RUN: iree-compile --iree-hal-target-device=hip --iree-hip-target=gfx900 --iree-rocm-waves-per-eu=10 --iree-rocm-enable-register-spill-warning %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=SPILL %s
