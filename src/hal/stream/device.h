@@ -117,6 +117,10 @@ iree_status_t stream_executable_load(gpu_device_t* device, iree_const_byte_span_
 
 // profile.c
 extern const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1];  // by `tracing` of the options
+extern const hal_profile_interface_t stream_cuda_profile_interface;  // the last one, of GPUs whose counters are read
+// Begins to take times of a device's GPUs; a GPU's time, in ticks.
+iree_status_t stream_clock_start(stream_device_t* device);
+iree_status_t stream_clock_read(stream_device_t* device, uint32_t physical, uint64_t* out_tick);
 // metrics.c
 iree_status_t stream_metrics_open(hal_queued_device_t* device, uint32_t physical, hal_metrics_t** out_metrics);
 // When nothing has timers any more.

@@ -74,6 +74,9 @@ IREE_FLAG_LIST(string, cuda_nccl_path,
 IREE_FLAG_LIST(string, cuda_nvml_path,
                "Folder of libnvidia-ml.so.1, for metrics, or file:PATH for exactly that file; before\n"
                "IREE_CUDA_NVML_PATH, where `;` separates them. May be repeated.")
+IREE_FLAG_LIST(string, cuda_cupti_path,
+               "Folder of libcupti.so, for counters, or file:PATH for exactly that file; before\n"
+               "IREE_CUDA_CUPTI_PATH, where `;` separates them. May be repeated.")
 IREE_FLAG_LIST(string, hip_rccl_path,
                "Folder of librccl.so.1, or file:PATH for exactly that file; before IREE_HIP_RCCL_PATH, where `;`\n"
                "separates them. May be repeated.")
@@ -189,6 +192,10 @@ iree_string_view_list_t stream_nccl_paths(iree_string_view_t storage[STREAM_MAX_
 
 iree_string_view_list_t stream_nvml_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
   return find_paths(FLAG_cuda_nvml_path_list(), "IREE_CUDA_NVML_PATH", storage);
+}
+
+iree_string_view_list_t stream_cupti_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  return find_paths(FLAG_cuda_cupti_path_list(), "IREE_CUDA_CUPTI_PATH", storage);
 }
 
 iree_string_view_list_t stream_rccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {

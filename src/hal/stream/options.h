@@ -43,9 +43,10 @@ enum { STREAM_MAX_PATHS = 32 };
 iree_string_view_list_t stream_no_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 iree_string_view_list_t stream_hip_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 // The same for the libraries of collectives: --cuda_nccl_path=, else IREE_CUDA_NCCL_PATH; --hip_rccl_path=, else
-// IREE_HIP_RCCL_PATH.
+// IREE_HIP_RCCL_PATH; and for those of metrics and counters.
 iree_string_view_list_t stream_nccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 iree_string_view_list_t stream_rccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 iree_string_view_list_t stream_nvml_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
+iree_string_view_list_t stream_cupti_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 
 #endif  // IREE_C_HAL_STREAM_OPTIONS_H_

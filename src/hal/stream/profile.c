@@ -4,6 +4,7 @@
 // the host's clock; what comes later is that much behind it. Milliseconds in a float are exact to some 30 ns for half a
 // second, so that the event is replaced by one that came later when it is as old.
 #include "hal/gpu/operation.h"
+#include "hal/stream/counters.h"
 #include "hal/stream/device.h"
 
 enum { REBASE_NS = 500000000 };
@@ -61,10 +62,7 @@ void stream_clock_destroy(stream_gpu_t* gpu, iree_allocator_t host_allocator) {
   *clock = (stream_clock_t){0};
 }
 
-// It keeps running when nobody asks for times any more: what is in flight may have timers.
-static iree_status_t enable(hal_queued_device_t* base, bool is_on) {
-  stream_device_t* device = cast(base);
-  if (!is_on) return iree_ok_status();
+iree_status_t stream_clock_start(stream_device_t* device) {
   if (!device->api->event_elapsed) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
                             "%s has no %s, which times are taken with; --device_profiling_mode=queue-events needs none",
@@ -82,6 +80,11 @@ static iree_status_t enable(hal_queued_device_t* base, bool is_on) {
   return status;
 }
 
+// It keeps running when nobody asks for times any more: what is in flight may have timers.
+static iree_status_t enable(hal_queued_device_t* base, bool is_on) {
+  return is_on ? stream_clock_start(cast(base)) : iree_ok_status();
+}
+
 static iree_status_t look(stream_gpu_t* gpu, uint64_t* out_tick) {
   const stream_api_t* api = gpu->context.api;
   stream_clock_t* clock = &gpu->clock;
@@ -96,13 +99,16 @@ static iree_status_t look(stream_gpu_t* gpu, uint64_t* out_tick) {
   return iree_ok_status();
 }
 
-static iree_status_t correlate(hal_queued_device_t* base, uint32_t physical,
-                               iree_hal_profile_clock_correlation_record_t* out_record) {
-  stream_device_t* device = cast(base);
+iree_status_t stream_clock_read(stream_device_t* device, uint32_t physical, uint64_t* out_tick) {
   iree_slim_mutex_lock(&device->clock_mutex);
-  iree_status_t status = look(&device->gpus[physical], &out_record->device_tick);
+  iree_status_t status = look(&device->gpus[physical], out_tick);
   iree_slim_mutex_unlock(&device->clock_mutex);
   return status;
+}
+
+static iree_status_t correlate(hal_queued_device_t* base, uint32_t physical,
+                               iree_hal_profile_clock_correlation_record_t* out_record) {
+  return stream_clock_read(cast(base), physical, &out_record->device_tick);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -151,25 +157,29 @@ static void free_timer(hal_queued_device_t* base, uint64_t handle) {
 }
 
 // By how much of the library's times is allowed.
-#define INTERFACE(name, more)                                                                    \
-  {                                                                                              \
-      .kind = name,                                                                              \
-      .families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS | (more), \
-      .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT & (GPU_PROFILE_FAMILIES | (more)),            \
-      .queues = gpu_profile_queues,                                                              \
-      .correlate = correlate,                                                                    \
-      .enable = enable,                                                                          \
-      .times_operations = true,                                                                  \
-      .make_timer = make_timer,                                                                  \
-      .free_timer = free_timer,                                                                  \
-      .open_metrics = stream_metrics_open,                                                       \
-  }
+#define INTERFACE(name, more, ...)                                                            \
+  {.kind = name,                                                                              \
+   .families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS | (more), \
+   .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT & (GPU_PROFILE_FAMILIES | (more)),            \
+   .queues = gpu_profile_queues,                                                              \
+   .correlate = correlate,                                                                    \
+   .enable = enable,                                                                          \
+   .times_operations = true,                                                                  \
+   .make_timer = make_timer,                                                                  \
+   .free_timer = free_timer,                                                                  \
+   .open_metrics = stream_metrics_open,                                                       \
+   __VA_ARGS__}
 const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1] = {
     INTERFACE("GPU (--cuda_tracing=0 or --hip_tracing=0 takes no times)", 0),
     INTERFACE("GPU (--cuda_tracing=1 or --hip_tracing=1 takes no times of dispatches)",
               IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS),
     INTERFACE("GPU", GPU_TIMED_PROFILE_FAMILIES),
 };
+const hal_profile_interface_t stream_cuda_profile_interface =
+    INTERFACE("GPU",
+              GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
+                  IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES,
+              .counting = &stream_cuda_counting);
 
 // The first time that it is told.
 iree_status_t stream_timer_begin(const stream_api_t* api, stream_timer_t* timer, void* stream) {

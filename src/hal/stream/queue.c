@@ -6,6 +6,7 @@
 // come to the host first, in a part of their own, whose end lets the operation go on.
 #include "hal/stream/queue.h"
 
+#include "hal/stream/counters.h"
 #include "iree/base/threading/thread.h"
 
 #define SPIN_NS 20000  // how long a thread polls before it lets others run
@@ -90,15 +91,24 @@ static stream_timer_t* timer_of(const gpu_operation_t* operation, uint32_t comma
   return hal_profile_is_timed(profile) ? (stream_timer_t*)(uintptr_t)hal_profile_timer(profile, command) : NULL;
 }
 
-// A launch with its times. Nothing is launched for an empty grid, which has none.
-static iree_status_t write_timed(stream_queue_t* queue, const gpu_operation_t* operation, uint32_t index,
-                                 const uint32_t counts[3]) {
+static iree_status_t write_launch(stream_queue_t* queue, const gpu_operation_t* operation, uint32_t index,
+                                  const uint32_t counts[3]) {
   stream_writer_t* writer = &queue->writer;
-  bool is_empty = !counts[0] || !counts[1] || !counts[2];
-  stream_timer_t* timer = is_empty ? NULL : timer_of(operation, index);
+  stream_timer_t* timer = timer_of(operation, index);
   IREE_RETURN_IF_ERROR(stream_timer_begin(writer->api, timer, writer->stream));
   IREE_RETURN_IF_ERROR(stream_write_launch(writer, operation->ranges, &operation->work.commands[index], counts));
   return stream_timer_end(writer->api, timer, writer->stream);
+}
+
+// A launch with its times and counters. Nothing is launched for an empty grid, which has none.
+static iree_status_t write_timed(stream_queue_t* queue, const gpu_operation_t* operation, uint32_t index,
+                                 const uint32_t counts[3]) {
+  if (!counts[0] || !counts[1] || !counts[2]) return iree_ok_status();
+  uint64_t sample = hal_profile_sample(operation->base.profile, index);
+  stream_counters_begin(sample);
+  iree_status_t status = write_launch(queue, operation, index, counts);
+  stream_counters_end(sample);
+  return status;
 }
 
 // Counts in memory: the first time they are asked for; when they are here, they are used.
