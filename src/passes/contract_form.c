@@ -4,6 +4,10 @@
 //   graph.contract %a, %b {contract last with last} : [4,128,64], [4,128,64]
 //     =>  %t = graph.transpose %b [0,2,1];  graph.contract %a, %t : [4,128,64] x [4,64,128]
 //
+// A product that is only read transposed is the product of its operands in the other order (gradients of weights):
+//
+//   graph.transpose(graph.contract %a, %b : [64,256], [64,128]) [1,0]  =>  graph.contract %b, %a
+//
 // A few rows by what has its reduction last and is not at hand before a call (keys of a cache, weights that are kept in
 // few bits) are sums over rows of that, which is then read once, as it lies, and computed where it is needed:
 //
@@ -226,6 +230,68 @@ static bool become_sums(ir_context_t* ctx, ir_op_t* op, const side_t* lhs, const
   return true;
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Transposed products
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Fewer rows or columns than this are left where they are: kernels for few rows read the other operand once.
+enum { FEWEST_SWAPPED = 16 };
+
+// Whether a transposition puts the columns, dims `batch + left` .. of the product, in front of its rows.
+static bool swaps_sides(const ir_op_t* transpose, uint32_t batch, uint32_t left) {
+  int64_t perm[GRAPH_MAX_RANK];
+  uint32_t rank = (uint32_t)ir_operand(transpose, 0)->type->rank, right = rank - batch - left;
+  graph_get_perm(transpose, perm);
+  for (uint32_t i = 0; i < rank; ++i) {
+    uint32_t from = i < batch ? i : i < batch + right ? i + left : i - right;
+    if (perm[i] != from) return false;
+  }
+  return left && right;
+}
+
+static int64_t count_of(const ir_type_t* type, uint32_t first, uint32_t end) {
+  int64_t count = 1;
+  for (uint32_t i = first; i < end; ++i) count *= type->dims[i];
+  return count;
+}
+
+// Weights stay on the right, where layouts are made for them.
+static bool is_constant(const ir_value_t* x) { return find_source(x, 1, DEEP).known; }
+
+static bool swap_sides(ir_context_t* ctx, ir_op_t* transpose) {
+  ir_value_t* product = ir_operand(transpose, 0);
+  ir_op_t* op = product->def;
+  if (!op || !ir_is(op, GRAPH_CONTRACT) || !ir_has_one_use(product) || op->parent != transpose->parent) return false;
+  if (!ir_type_is_static(product->type)) return false;
+  int64_t lb[GRAPH_MAX_RANK], rb[GRAPH_MAX_RANK], lc[GRAPH_MAX_RANK], rc[GRAPH_MAX_RANK];
+  uint32_t batch = graph_get_lhs_batch(op, lb), reduced = graph_get_lhs_contract(op, lc);
+  graph_get_rhs_batch(op, rb);
+  graph_get_rhs_contract(op, rc);
+  uint32_t left = (uint32_t)ir_operand(op, 0)->type->rank - batch - reduced, rank = (uint32_t)product->type->rank;
+  if (!swaps_sides(transpose, batch, left) || is_constant(ir_operand(op, 1))) return false;
+  if (count_of(product->type, batch, batch + left) < FEWEST_SWAPPED ||
+      count_of(product->type, batch + left, rank) < FEWEST_SWAPPED)
+    return false;
+  graph_contract_t dims = {.lhs_batch = rb,
+                           .rhs_batch = lb,
+                           .batch_count = batch,
+                           .lhs_contract = rc,
+                           .rhs_contract = lc,
+                           .contract_count = reduced,
+                           .unsigned_lhs = graph_get_unsigned_rhs(op),
+                           .unsigned_rhs = graph_get_unsigned_lhs(op)};
+  ir_builder_t b = ir_builder_before(ctx, transpose);
+  ir_value_t* swapped = graph_contract(&b, ir_operand(op, 1), ir_operand(op, 0), &dims, product->type->element);
+  ir_value_replace(ir_result(transpose, 0), swapped);
+  ir_op_erase(transpose);
+  ir_op_erase(op);
+  return true;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// The form
+//===----------------------------------------------------------------------------------------------------------------===
+
 static bool bring_into_form(ir_context_t* ctx, ir_op_t* op, bool cpu) {
   const ir_type_t *lt = ir_operand(op, 0)->type, *rt = ir_operand(op, 1)->type, *yt = op->results[0].type;
   int64_t lb[GRAPH_MAX_RANK], rb[GRAPH_MAX_RANK], lc[GRAPH_MAX_RANK], rc[GRAPH_MAX_RANK];
@@ -267,9 +333,14 @@ static bool visit(void* user, ir_op_t* op) {
   return ir_is(op, GRAPH_CONTRACT) && bring_into_form(f->ctx, op, f->cpu);
 }
 
+static bool visit_transpose(void* user, ir_op_t* op) {
+  return ir_is(op, GRAPH_TRANSPOSE) && swap_sides(((const form_t*)user)->ctx, op);
+}
+
 pass_result_t contract_form_run(ir_op_t* module, ir_context_t* ctx, bool cpu) {
   form_t f = {ctx, cpu};
-  return rewrite_each(module, visit, &f) ? PASS_CHANGED : PASS_UNCHANGED;
+  bool swapped = rewrite_each(module, visit_transpose, &f);
+  return rewrite_each(module, visit, &f) || swapped ? PASS_CHANGED : PASS_UNCHANGED;
 }
 
 pass_result_t pass_contract_form(ir_op_t* module, ir_context_t* ctx) { return contract_form_run(module, ctx, false); }

@@ -189,12 +189,13 @@ static bool lower_gesvdj(lower_op_t* n) {
 static bool lower_gehrd(lower_op_t* n) {
   matrix_t a = operand(n, 0);
   int64_t rows = matrix_rows(a);
-  if (stablehlo_call_number(n, "low", 1) != 1 || stablehlo_call_number(n, "high", rows) != rows || rows < 2) {
+  if (stablehlo_call_number(n, "low", 1) != 1 || stablehlo_call_number(n, "high", rows) != rows || rows < 1) {
     return lower_unsupported(n, "low = 1 and high = %lld are", (long long)rows);
   }
-  matrix_qr_t form = matrix_hessenberg(n->b, a);
+  matrix_qr_t form = {a};
+  if (rows > 1) form = matrix_hessenberg(n->b, a);
   n->out[0] = result(form.a);
-  n->out[1] = result(form.tau);
+  n->out[1] = rows > 1 ? result(form.tau) : nothing(n, 1);  // no reflector
   n->out[2] = no_failure(n);
   return true;
 }

@@ -116,6 +116,10 @@ def factors():
     traces = [np.trace(np.linalg.matrix_power(a.astype(np.float64), k)).astype(np.float32) for k in range(1, 5)]
     s.add("gehrd", text + form + "return %t1, %t2, %t3, %t4 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>", [a],
           traces, 1e-4)
+    a = np.float32([[1.5]])
+    types = [type_of(a), "tensor<0xf32>", "tensor<i32>"]
+    s.add("gehrd_one", call("lapack_sgehrd_ffi", types, types=types[0], config="high = 1 : i32, low = 1 : i32") +
+          f"return %0#0 : {types[0]}", [a], [a])
     low, middle, high, b = s.floats(2, 4), s.floats(2, 4), s.floats(2, 4), s.floats(2, 4, 2)
     low[:, 0] = high[:, 3] = 0
     middle[0, 0] = 0  # rows must change places
