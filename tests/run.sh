@@ -223,6 +223,10 @@ fuzz_one() {
       flags=-detect_leaks=0 seeds="tests/random/found $build/fuzz/graphs"
       $python tests/random/generate.py --small --count 300 "$build/fuzz/graphs" ;;
     ptx) seeds=tests/softgpu/nvidia/ptx ;;
+    hal_text) seeds=tests/fuzz/hal_text ;;
+    offload_bundle)
+      seeds=$build/fuzz/bundles
+      $python tests/fuzz/offload_bundles.py "$seeds" ;;
     replay) # what the conformance suite recorded
       seeds=$build/fuzz/captures
       mkdir -p "$seeds" && cp "$build"/tests/cts_*_.ireereplay "$seeds" ;;

@@ -9,7 +9,9 @@ IREE_FLAG(string, replay_scope, "",
           "Counts only the time within scopes of this name (`init`, `execute`, `deinit`); all is replayed each time.");
 
 static const char usage[] =
-    "Measures the replay of a capture: each iteration makes its objects anew and asks the devices all that was asked.\n"
+    "Benchmarks deterministic execution of an IREE HAL replay file: each iteration makes its objects anew and asks "
+    "the\n"
+    "devices all that was asked.\n"
     "\n"
     "Examples:\n"
     "  iree-benchmark-replay --device=local-task --benchmark_min_time=20x model.ireereplay\n"

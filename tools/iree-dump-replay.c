@@ -7,7 +7,7 @@
 IREE_FLAG(string, format, "text", "`text`, or `jsonl`: one JSON object a line.");
 
 static const char usage[] =
-    "Prints what a capture of a program's devices holds: its records, and where in the file their data is.\n"
+    "Dumps information from an IREE HAL replay file: its records, and where in the file their data is.\n"
     "\n"
     "Examples:\n"
     "  iree-dump-replay model.ireereplay\n"

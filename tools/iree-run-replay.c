@@ -6,7 +6,8 @@
 #include "tooling/replay_verify.h"
 
 static const char usage[] =
-    "Asks of devices what a program asked of its own when --device_replay_output= captured it.\n"
+    "Executes an IREE HAL replay file: asks of devices what a program asked of its own when --device_replay_output=\n"
+    "captured it.\n"
     "\n"
     "Prints nothing when all of it could be done. Devices may be others than those of the capture where they take its\n"
     "executables, or others in their place.\n"

@@ -5,22 +5,23 @@
 #include "iree/base/status.h"
 
 #include "iree/base/allocator.h"
+#include "iree/base/status_payload.h"
 #include "iree/base/string_builder.h"
 
 #define STORAGE_ALIGNMENT (IREE_STATUS_CODE_MASK + 1)
 
+// A message whose text follows.
 typedef struct annotation_t {
-  struct annotation_t* next;
-  size_t length;
+  iree_status_payload_message_t payload;
   char text[];
 } annotation_t;
 
 typedef struct storage_t {
   const char* file;
   uint32_t line;
-  annotation_t* annotations;  // oldest first
-  size_t length;              // of the message
-  char text[];                // message, NUL, then the copied file name if any
+  iree_status_payload_t* payloads;  // oldest first
+  size_t length;                    // of the message
+  char text[];                      // message, NUL, then the copied file name if any
 } storage_t;
 
 static storage_t* status_storage(iree_status_t status) {
@@ -152,9 +153,9 @@ iree_status_t iree_status_allocate_f(iree_status_code_t code, const char* file, 
 void iree_status_free(iree_status_t status) {
   storage_t* storage = status_storage(status);
   if (!storage) return;
-  for (annotation_t *annotation = storage->annotations, *next; annotation; annotation = next) {
-    next = annotation->next;
-    free(annotation);
+  for (iree_status_payload_t *payload = storage->payloads, *next; payload; payload = next) {
+    next = payload->next;
+    iree_allocator_free(payload->allocator, payload);
   }
   free(storage);
 }
@@ -177,31 +178,58 @@ void iree_status_abort(iree_status_t status) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// Annotations
+// Payloads
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Gives a bare code storage to hang annotations on.
+// Gives a bare code storage to hang payloads on.
 static iree_status_t status_with_storage(iree_status_t status) {
   if (iree_status_is_ok(status) || status_storage(status)) return status;
   return iree_status_allocate(iree_status_code(status), "", 0, iree_string_view_empty());
 }
 
-static void append_annotation(iree_status_t status, annotation_t* annotation) {
-  annotation_t** tail = &status_storage(status)->annotations;
+iree_status_t iree_status_append_payload(iree_status_t status, iree_status_storage_t* storage,
+                                         iree_status_payload_t* payload) {
+  status = status_with_storage(status);
+  if (!status_storage(status)) {
+    iree_allocator_free(payload->allocator, payload);
+    return status;
+  }
+  iree_status_payload_t** tail = &status_storage(status)->payloads;
   while (*tail) tail = &(*tail)->next;
-  annotation->next = NULL;
-  *tail = annotation;
+  payload->next = NULL;
+  *tail = payload;
+  return status;
+}
+
+static void format_message(const iree_status_payload_t* payload, iree_host_size_t buffer_capacity, char* buffer,
+                           iree_host_size_t* out_buffer_length) {
+  iree_string_view_t message = ((const iree_status_payload_message_t*)payload)->message;
+  if (buffer && buffer_capacity) iree_string_view_to_cstring(message, buffer, buffer_capacity);
+  *out_buffer_length = message.size;
+}
+
+// Room for a message of `length` characters and a NUL, or NULL.
+static annotation_t* annotation_new(size_t length) {
+  annotation_t* annotation = (annotation_t*)malloc(sizeof(*annotation) + length + 1);
+  if (!annotation) return NULL;
+  iree_status_payload_t header = {
+      .type = IREE_STATUS_PAYLOAD_TYPE_MESSAGE, .allocator = iree_allocator_system(), .formatter = format_message};
+  annotation->payload =
+      (iree_status_payload_message_t){.header = header, .message = {annotation->text, (iree_host_size_t)length}};
+  return annotation;
+}
+
+static iree_status_t append_annotation(iree_status_t status, annotation_t* annotation) {
+  return iree_status_append_payload(status, NULL, &annotation->payload.header);
 }
 
 iree_status_t iree_status_annotate(iree_status_t base_status, iree_string_view_t message) {
   base_status = status_with_storage(base_status);
   if (!status_storage(base_status) || message.size == 0) return base_status;
-  annotation_t* annotation = (annotation_t*)malloc(sizeof(*annotation) + message.size + 1);
+  annotation_t* annotation = annotation_new(message.size);
   if (!annotation) return base_status;
-  annotation->length = message.size;
   iree_string_view_to_cstring(message, annotation->text, message.size + 1);
-  append_annotation(base_status, annotation);
-  return base_status;
+  return append_annotation(base_status, annotation);
 }
 
 iree_status_t iree_status_annotate_f(iree_status_t base_status, const char* format, ...) {
@@ -211,25 +239,71 @@ iree_status_t iree_status_annotate_f(iree_status_t base_status, const char* form
   va_start(varargs, format);
   int length = vsnprintf(NULL, 0, format, varargs);
   va_end(varargs);
-  annotation_t* annotation = length < 0 ? NULL : (annotation_t*)malloc(sizeof(*annotation) + (size_t)length + 1);
+  annotation_t* annotation = length < 0 ? NULL : annotation_new((size_t)length);
   if (!annotation) return base_status;
-  annotation->length = (size_t)length;
   va_start(varargs, format);
   vsnprintf(annotation->text, (size_t)length + 1, format, varargs);
   va_end(varargs);
-  append_annotation(base_status, annotation);
-  return base_status;
+  return append_annotation(base_status, annotation);
 }
 
+iree_status_t iree_status_enumerate_payloads(iree_status_t status, iree_status_payload_visitor_fn_t visitor,
+                                             void* user_data) {
+  storage_t* storage = status_storage(status);
+  for (iree_status_payload_t* payload = storage ? storage->payloads : NULL; payload; payload = payload->next) {
+    IREE_RETURN_IF_ERROR(visitor(user_data, payload));
+  }
+  return iree_ok_status();
+}
+
+iree_status_payload_type_t iree_status_payload_type(const iree_status_payload_t* payload) { return payload->type; }
+
+void iree_status_payload_format(const iree_status_payload_t* payload, iree_host_size_t buffer_capacity, char* buffer,
+                                iree_host_size_t* out_buffer_length) {
+  *out_buffer_length = 0;
+  if (payload->formatter) payload->formatter(payload, buffer_capacity, buffer, out_buffer_length);
+}
+
+// Says a payload to `output_fn`, behind a separator; nothing of one that says nothing of itself.
+static bool output_payload(const iree_status_payload_t* payload, iree_status_output_fn_t output_fn, void* user_data) {
+  char small[256], *text = small;
+  iree_host_size_t length = 0;
+  if (!payload->formatter) return true;
+  if (payload->type == IREE_STATUS_PAYLOAD_TYPE_MESSAGE) {
+    return output_fn(IREE_SV("; "), user_data) &&
+           output_fn(((const iree_status_payload_message_t*)payload)->message, user_data);
+  }
+  payload->formatter(payload, 0, NULL, &length);
+  if (length >= sizeof(small)) text = (char*)malloc(length + 1);
+  if (!text) return true;
+  payload->formatter(payload, length + 1, text, &length);
+  bool ok = output_fn(IREE_SV("; "), user_data) && output_fn(iree_make_string_view(text, length), user_data);
+  if (text != small) free(text);
+  return ok;
+}
+
+// Copies messages alone: only who made other payloads could copy them.
 iree_status_t iree_status_clone(iree_status_t status) {
   storage_t* storage = status_storage(status);
   if (!storage) return status;
   iree_status_t copy = iree_status_allocate_copy(iree_status_code(status), iree_make_cstring_view(storage->file),
                                                  storage->line, iree_make_string_view(storage->text, storage->length));
-  for (annotation_t* annotation = storage->annotations; annotation; annotation = annotation->next) {
-    copy = iree_status_annotate(copy, iree_make_string_view(annotation->text, annotation->length));
+  for (const iree_status_payload_t* payload = storage->payloads; payload; payload = payload->next) {
+    if (payload->type != IREE_STATUS_PAYLOAD_TYPE_MESSAGE) continue;
+    copy = iree_status_annotate(copy, ((const iree_status_payload_message_t*)payload)->message);
   }
   return copy;
+}
+
+typedef struct builder_output_t {
+  iree_string_builder_t* builder;
+  iree_status_t status;
+} builder_output_t;
+
+static bool builder_output(iree_string_view_t string, void* user_data) {
+  builder_output_t* output = (builder_output_t*)user_data;
+  output->status = iree_string_builder_append_string(output->builder, string);
+  return iree_status_is_ok(output->status);
 }
 
 iree_status_t iree_status_freeze(iree_status_t status) {
@@ -237,12 +311,12 @@ iree_status_t iree_status_freeze(iree_status_t status) {
   if (!storage) return status;
   iree_string_builder_t text;
   iree_string_builder_initialize(iree_allocator_system(), &text);
-  iree_status_t result =
-      iree_string_builder_append_string(&text, iree_make_string_view(storage->text, storage->length));
-  for (annotation_t* annotation = storage->annotations; annotation && iree_status_is_ok(result);
-       annotation = annotation->next) {
-    result = iree_string_builder_append_format(&text, "; %.*s", (int)annotation->length, annotation->text);
+  builder_output_t output = {&text, iree_ok_status()};
+  bool whole = builder_output(iree_make_string_view(storage->text, storage->length), &output);
+  for (iree_status_payload_t* payload = storage->payloads; payload && whole; payload = payload->next) {
+    whole = output_payload(payload, builder_output, &output);
   }
+  iree_status_t result = output.status;
   if (iree_status_is_ok(result)) {
     result = iree_status_allocate_copy(iree_status_code(status), iree_make_cstring_view(storage->file), storage->line,
                                        iree_string_builder_view(&text));
@@ -282,9 +356,8 @@ bool iree_status_format_to(iree_status_t status, iree_status_output_fn_t output_
     if (!output_fn(IREE_SV("; "), user_data)) return false;
     if (!output_fn(iree_make_string_view(storage->text, storage->length), user_data)) return false;
   }
-  for (annotation_t* annotation = storage->annotations; annotation; annotation = annotation->next) {
-    if (!output_fn(IREE_SV("; "), user_data)) return false;
-    if (!output_fn(iree_make_string_view(annotation->text, annotation->length), user_data)) return false;
+  for (iree_status_payload_t* payload = storage->payloads; payload; payload = payload->next) {
+    if (!output_payload(payload, output_fn, user_data)) return false;
   }
   return true;
 }

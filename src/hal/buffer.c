@@ -221,6 +221,13 @@ iree_status_t iree_hal_buffer_subspan(iree_hal_buffer_t* buffer, iree_device_siz
   return iree_ok_status();
 }
 
+iree_status_t iree_hal_subspan_buffer_create(iree_hal_buffer_t* allocated_buffer, iree_device_size_t byte_offset,
+                                             iree_device_size_t byte_length, iree_allocator_t host_allocator,
+                                             iree_hal_buffer_t** out_buffer) {
+  return iree_hal_buffer_guard(allocated_buffer, byte_offset, byte_length, iree_hal_buffer_release_callback_null(),
+                               host_allocator, out_buffer);
+}
+
 iree_status_t iree_hal_buffer_guard(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                     iree_device_size_t byte_length, iree_hal_buffer_release_callback_t release_callback,
                                     iree_allocator_t host_allocator, iree_hal_buffer_t** out_buffer) {
@@ -257,10 +264,10 @@ iree_status_t hal_buffer_pointer(iree_hal_buffer_t* buffer, uint8_t** out_pointe
   return iree_ok_status();
 }
 
-iree_status_t iree_hal_buffer_map_range(iree_hal_buffer_t* buffer, iree_hal_mapping_mode_t mapping_mode,
-                                        iree_hal_memory_access_t memory_access, iree_device_size_t byte_offset,
-                                        iree_device_size_t byte_length, iree_hal_buffer_mapping_t* out_buffer_mapping) {
-  TRACE_SCOPE("buffer_map");
+iree_status_t iree_hal_buffer_prepare_map_range(iree_hal_buffer_t* buffer, iree_hal_mapping_mode_t mapping_mode,
+                                                iree_hal_memory_access_t memory_access, iree_device_size_t byte_offset,
+                                                iree_device_size_t byte_length,
+                                                iree_hal_buffer_mapping_t* out_buffer_mapping) {
   memset(out_buffer_mapping, 0, sizeof(*out_buffer_mapping));
   bool persistent = mapping_mode & IREE_HAL_MAPPING_MODE_PERSISTENT;
   IREE_RETURN_IF_ERROR(iree_hal_buffer_validate_memory_type(buffer->memory_type, IREE_HAL_MEMORY_TYPE_HOST_VISIBLE));
@@ -275,24 +282,45 @@ iree_status_t iree_hal_buffer_map_range(iree_hal_buffer_t* buffer, iree_hal_mapp
   out_buffer_mapping->impl.allowed_access = memory_access;
   out_buffer_mapping->impl.is_persistent = persistent;
   out_buffer_mapping->contents.data_length = length;
-  iree_status_t status = HAL_CALL(buffer, iree_hal_buffer, map_range)(buffer, mapping_mode, memory_access, offset,
-                                                                      length, out_buffer_mapping);
-  if (!iree_status_is_ok(status)) {
-    memset(out_buffer_mapping, 0, sizeof(*out_buffer_mapping));
-    return status;
-  }
   out_buffer_mapping->buffer = buffer;
   if (!persistent) iree_hal_buffer_retain(buffer);
   return iree_ok_status();
 }
 
+iree_status_t iree_hal_buffer_commit_map_range(iree_hal_buffer_t* buffer, iree_hal_mapping_mode_t mapping_mode,
+                                               iree_hal_memory_access_t memory_access,
+                                               iree_hal_buffer_mapping_t* buffer_mapping) {
+  return HAL_CALL(buffer, iree_hal_buffer, map_range)(buffer, mapping_mode, memory_access,
+                                                      buffer_mapping->impl.byte_offset,
+                                                      buffer_mapping->contents.data_length, buffer_mapping);
+}
+
+// Gives back a mapping without memory.
+static void forget_mapping(iree_hal_buffer_mapping_t* mapping) {
+  if (!mapping->impl.is_persistent) iree_hal_buffer_release(mapping->buffer);
+  memset(mapping, 0, sizeof(*mapping));
+}
+
+iree_status_t iree_hal_buffer_map_range(iree_hal_buffer_t* buffer, iree_hal_mapping_mode_t mapping_mode,
+                                        iree_hal_memory_access_t memory_access, iree_device_size_t byte_offset,
+                                        iree_device_size_t byte_length, iree_hal_buffer_mapping_t* out_buffer_mapping) {
+  TRACE_SCOPE("buffer_map");
+  IREE_RETURN_IF_ERROR(iree_hal_buffer_prepare_map_range(buffer, mapping_mode, memory_access, byte_offset, byte_length,
+                                                         out_buffer_mapping));
+  iree_status_t status = iree_hal_buffer_commit_map_range(buffer, mapping_mode, memory_access, out_buffer_mapping);
+  if (!iree_status_is_ok(status)) forget_mapping(out_buffer_mapping);
+  return status;
+}
+
 iree_status_t iree_hal_buffer_unmap_range(iree_hal_buffer_mapping_t* buffer_mapping) {
   iree_hal_buffer_t* buffer = buffer_mapping->buffer;
   if (!buffer) return iree_ok_status();
-  iree_status_t status = HAL_CALL(buffer, iree_hal_buffer, unmap_range)(
-      buffer, buffer_mapping->impl.byte_offset, buffer_mapping->contents.data_length, buffer_mapping);
-  if (!buffer_mapping->impl.is_persistent) iree_hal_buffer_release(buffer);
-  memset(buffer_mapping, 0, sizeof(*buffer_mapping));
+  iree_status_t status = iree_ok_status();
+  if (buffer_mapping->contents.data) {  // otherwise it was never committed
+    status = HAL_CALL(buffer, iree_hal_buffer, unmap_range)(buffer, buffer_mapping->impl.byte_offset,
+                                                            buffer_mapping->contents.data_length, buffer_mapping);
+  }
+  forget_mapping(buffer_mapping);
   return status;
 }
 

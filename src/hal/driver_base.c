@@ -58,6 +58,13 @@ iree_status_t hal_driver_allocate(const hal_driver_class_t* type, size_t size, i
   return iree_ok_status();
 }
 
+iree_status_t hal_driver_allocate_named(const hal_driver_class_t* type, size_t size, iree_string_view_t name,
+                                        iree_allocator_t host_allocator, void** out_driver) {
+  IREE_RETURN_IF_ERROR(hal_driver_allocate(type, size + name.size, host_allocator, out_driver));
+  iree_string_view_append_to_buffer(name, &((hal_driver_t*)*out_driver)->name, (char*)*out_driver + size);
+  return iree_ok_status();
+}
+
 iree_status_t hal_driver_query_only_device(iree_hal_driver_t* driver, iree_allocator_t host_allocator,
                                            iree_host_size_t* out_device_info_count,
                                            iree_hal_device_info_t** out_device_infos) {

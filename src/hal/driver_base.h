@@ -36,6 +36,9 @@ struct hal_driver_class_t {
 // A driver of `size` bytes, zero but for its base, with the class's name.
 iree_status_t hal_driver_allocate(const hal_driver_class_t* type, size_t size, iree_allocator_t host_allocator,
                                   void** out_driver);
+// The same with a name of the caller's, which is copied behind it.
+iree_status_t hal_driver_allocate_named(const hal_driver_class_t* type, size_t size, iree_string_view_t name,
+                                        iree_allocator_t host_allocator, void** out_driver);
 
 // For drivers of one device, which has no path and the number 0: calls of a class, and the check of a number.
 iree_status_t hal_driver_query_only_device(iree_hal_driver_t* driver, iree_allocator_t host_allocator,

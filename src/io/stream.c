@@ -11,6 +11,10 @@ void iree_io_stream_release(iree_io_stream_t* stream) {
   if (stream && iree_atomic_ref_count_dec(&stream->ref_count) == 1) stream->vtable->destroy(stream);
 }
 
+void iree_io_stream_destroy(iree_io_stream_t* stream) {
+  if (stream) stream->vtable->destroy(stream);
+}
+
 iree_io_stream_mode_t iree_io_stream_mode(const iree_io_stream_t* stream) { return stream->mode; }
 iree_io_stream_pos_t iree_io_stream_offset(iree_io_stream_t* stream) { return stream->vtable->offset(stream); }
 iree_io_stream_pos_t iree_io_stream_length(iree_io_stream_t* stream) { return stream->vtable->length(stream); }

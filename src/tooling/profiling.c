@@ -5,6 +5,7 @@
 #include "iree/base/threading/api.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/utils/profile_file.h"
+#include "iree/tooling/device_util.h"
 
 IREE_FLAG(string, device_profiling_mode, "",
           "What devices tell while they are profiled, of `queue-events`, `host-execution`, `device-queue-events`,\n"
@@ -26,7 +27,8 @@ IREE_FLAG(bool, print_device_statistics, false,
 
 struct tooling_profiling_t {
   iree_allocator_t allocator;
-  iree_hal_device_group_t* group;  // retained
+  iree_hal_device_group_t* group;  // retained, or NULL for the one device
+  iree_hal_device_t* device;       // retained
   iree_host_size_t begun;          // devices that are profiled: the first ones
   iree_hal_profile_sink_t* sink;
   iree_hal_profile_statistics_sink_t* statistics;  // or NULL
@@ -147,6 +149,14 @@ iree_status_t tooling_profiling_check(void) {
   return parse_options(&options, &counters);
 }
 
+static iree_host_size_t count_devices(const tooling_profiling_t* profiling) {
+  return profiling->group ? iree_hal_device_group_device_count(profiling->group) : 1;
+}
+
+static iree_hal_device_t* device_at(const tooling_profiling_t* profiling, iree_host_size_t i) {
+  return profiling->group ? iree_hal_device_group_device_at(profiling->group, i) : profiling->device;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Flushing
 //===----------------------------------------------------------------------------------------------------------------===
@@ -155,14 +165,19 @@ static bool is_ending(void* arg) {
   return iree_atomic_load(&((tooling_profiling_t*)arg)->is_ending, iree_memory_order_acquire) != 0;
 }
 
+iree_status_t tooling_profiling_flush(tooling_profiling_t* profiling) {
+  for (iree_host_size_t i = 0; profiling && i < profiling->begun; ++i) {
+    IREE_RETURN_IF_ERROR(iree_hal_device_profiling_flush(device_at(profiling, i)));
+  }
+  return iree_ok_status();
+}
+
 static int flush_main(void* arg) {
   tooling_profiling_t* profiling = (tooling_profiling_t*)arg;
   while (iree_status_is_ok(profiling->flush_status)) {
     iree_timeout_t timeout = iree_make_timeout_ms(FLAG_device_profiling_flush_interval_ms);
     if (iree_notification_await(&profiling->ending, is_ending, profiling, timeout)) break;
-    for (iree_host_size_t i = 0; i < profiling->begun && iree_status_is_ok(profiling->flush_status); ++i) {
-      profiling->flush_status = iree_hal_device_profiling_flush(iree_hal_device_group_device_at(profiling->group, i));
-    }
+    profiling->flush_status = tooling_profiling_flush(profiling);
   }
   return 0;
 }
@@ -205,8 +220,7 @@ static iree_status_t create_sink(tooling_profiling_t* profiling) {
 static iree_status_t end_devices(tooling_profiling_t* profiling, iree_status_t status) {
   status = iree_status_join(status, stop_flusher(profiling));
   for (iree_host_size_t i = 0; i < profiling->begun; ++i) {
-    iree_hal_device_t* device = iree_hal_device_group_device_at(profiling->group, i);
-    status = iree_status_join(status, iree_hal_device_profiling_end(device));
+    status = iree_status_join(status, iree_hal_device_profiling_end(device_at(profiling, i)));
   }
   profiling->begun = 0;
   return status;
@@ -216,27 +230,31 @@ static void free_profiling(tooling_profiling_t* profiling) {
   iree_notification_deinitialize(&profiling->ending);
   iree_hal_profile_sink_release(profiling->sink);
   iree_hal_device_group_release(profiling->group);
+  iree_hal_device_release(profiling->device);
   iree_allocator_free(profiling->allocator, profiling);
 }
 
-iree_status_t tooling_profiling_begin(iree_hal_device_group_t* group, iree_allocator_t allocator,
-                                      tooling_profiling_t** out_profiling) {
+// Of the group, or of the device where there is none.
+static iree_status_t begin(iree_hal_device_group_t* group, iree_hal_device_t* device, iree_allocator_t allocator,
+                           tooling_profiling_t** out_profiling) {
   iree_hal_device_profiling_options_t options;
   iree_hal_profile_counter_set_selection_t counters;
   *out_profiling = NULL;
   IREE_RETURN_IF_ERROR(parse_options(&options, &counters));
-  if ((!options.data_families && !options.flags) || !group) return iree_ok_status();
+  if ((!options.data_families && !options.flags) || (!group && !device)) return iree_ok_status();
   tooling_profiling_t* profiling = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(allocator, sizeof(*profiling), (void**)&profiling));
   profiling->allocator = allocator;
   profiling->group = group;
+  profiling->device = device;
   iree_hal_device_group_retain(group);
+  iree_hal_device_retain(device);
   iree_notification_initialize(&profiling->ending);
   iree_status_t status = create_sink(profiling);
   options.sink = profiling->sink;
-  iree_host_size_t count = iree_hal_device_group_device_count(group);
+  iree_host_size_t count = count_devices(profiling);
   while (profiling->begun < count && iree_status_is_ok(status)) {
-    status = iree_hal_device_profiling_begin(iree_hal_device_group_device_at(group, profiling->begun), &options);
+    status = iree_hal_device_profiling_begin(device_at(profiling, profiling->begun), &options);
     if (iree_status_is_ok(status)) ++profiling->begun;
   }
   if (iree_status_is_ok(status)) status = start_flusher(profiling);
@@ -249,6 +267,11 @@ iree_status_t tooling_profiling_begin(iree_hal_device_group_t* group, iree_alloc
   return iree_status_annotate_f(status, "beginning device profiling");
 }
 
+iree_status_t tooling_profiling_begin(iree_hal_device_group_t* group, iree_allocator_t allocator,
+                                      tooling_profiling_t** out_profiling) {
+  return begin(group, NULL, allocator, out_profiling);
+}
+
 iree_status_t tooling_profiling_end(tooling_profiling_t* profiling) {
   if (!profiling) return iree_ok_status();
   iree_status_t status = end_devices(profiling, iree_ok_status());
@@ -257,4 +280,36 @@ iree_status_t tooling_profiling_end(tooling_profiling_t* profiling) {
   }
   free_profiling(profiling);
   return iree_status_is_ok(status) ? status : iree_status_annotate_f(status, "ending device profiling");
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// For other programs
+//===----------------------------------------------------------------------------------------------------------------===
+
+iree_status_t iree_hal_profiling_from_flags_requires_retained_command_buffer_metadata(bool* out_required) {
+  iree_hal_device_profiling_data_families_t wanted = 0;
+  *out_required = false;
+  IREE_RETURN_IF_ERROR(parse_mode(&wanted));
+  *out_required = iree_any_bit_set(wanted, IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA |
+                                               IREE_HAL_DEVICE_PROFILING_DATA_COMMAND_REGION_EVENTS);
+  return iree_ok_status();
+}
+
+iree_status_t iree_hal_begin_profiling_from_flags(iree_hal_device_t* device, iree_allocator_t host_allocator,
+                                                  iree_hal_profiling_from_flags_t** out_profiling) {
+  return begin(NULL, device, host_allocator, (tooling_profiling_t**)out_profiling);
+}
+
+iree_status_t iree_hal_begin_device_group_profiling_from_flags(iree_hal_device_group_t* device_group,
+                                                               iree_allocator_t host_allocator,
+                                                               iree_hal_profiling_from_flags_t** out_profiling) {
+  return begin(device_group, NULL, host_allocator, (tooling_profiling_t**)out_profiling);
+}
+
+iree_status_t iree_hal_flush_profiling_from_flags(iree_hal_profiling_from_flags_t* profiling) {
+  return tooling_profiling_flush((tooling_profiling_t*)profiling);
+}
+
+iree_status_t iree_hal_end_profiling_from_flags(iree_hal_profiling_from_flags_t* profiling) {
+  return tooling_profiling_end((tooling_profiling_t*)profiling);
 }

@@ -14,6 +14,8 @@ iree_status_t tooling_profiling_check(void);
 // nothing on, but may leave a file without records.
 iree_status_t tooling_profiling_begin(iree_hal_device_group_t* group, iree_allocator_t allocator,
                                       tooling_profiling_t** out_profiling);
+// Writes what is there so far; accepts NULL.
+iree_status_t tooling_profiling_flush(tooling_profiling_t* profiling);
 // Ends that, prints statistics, and frees it; accepts NULL. Errors: those of the output.
 iree_status_t tooling_profiling_end(tooling_profiling_t* profiling);
 

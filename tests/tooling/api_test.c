@@ -17,6 +17,7 @@
 #include "iree/tooling/instrument_util.h"
 #include "iree/tooling/modules/resolver.h"
 #include "iree/tooling/numpy_io.h"
+#include "iree/tooling/process_results.h"
 #include "iree/tooling/run_module.h"
 #include "iree/vm/api.h"
 #include "tooling_program_c.h"
@@ -473,6 +474,51 @@ static void test_instruments(void** state) {
   iree_vm_instance_release(instance);
 }
 
+// What a result is said to be, by --expected_output=4xf32=2,4,6,8.
+static int judge(const char* result, char* text, size_t capacity) {
+  fixture_t f;
+  iree_vm_list_t* list = NULL;
+  iree_io_stream_t* stream = NULL;
+  iree_host_size_t length = 0;
+  int exit_code = -1;
+  begin(&f);
+  EXPECT_OK(iree_tooling_parse_variants(IREE_SV("r"), SPECS(iree_make_cstring_view(result)), f.device,
+                                        f.device_allocator, f.allocator, &list));
+  EXPECT_OK(iree_io_vec_stream_create(IREE_IO_STREAM_MODE_WRITABLE | IREE_IO_STREAM_MODE_READABLE |
+                                          IREE_IO_STREAM_MODE_SEEKABLE | IREE_IO_STREAM_MODE_RESIZABLE,
+                                      64, f.allocator, &stream));
+  EXPECT_OK(iree_tooling_process_results(f.device, IREE_SV("r"), list, stream, f.allocator, &exit_code));
+  EXPECT_OK(iree_io_stream_seek(stream, IREE_IO_STREAM_SEEK_SET, 0));
+  EXPECT_OK(iree_io_stream_read(stream, capacity - 1, text, &length));
+  text[length] = 0;
+  iree_io_stream_release(stream);
+  iree_vm_list_release(list);
+  end(&f);
+  return exit_code;
+}
+
+static void test_results(void** state) {
+  char text[512];
+  assert_int_equal(judge("4xf32=2,4,6,8", text, sizeof(text)), 0);
+  assert_non_null(strstr(text, "[SUCCESS]"));
+  assert_int_equal(judge("4xf32=2,4,6,9", text, sizeof(text)), 1);
+  assert_non_null(strstr(text, "[FAILED]"));
+}
+
+static void test_no_profile(void** state) {
+  bool required = true;
+  EXPECT_OK(iree_hal_profiling_from_flags_requires_retained_command_buffer_metadata(&required));
+  assert_false(required);
+  fixture_t f;
+  begin(&f);
+  iree_hal_profiling_from_flags_t* profiling = (void*)&f;
+  EXPECT_OK(iree_hal_begin_profiling_from_flags(f.device, f.allocator, &profiling));
+  assert_null(profiling);  // no flag asks for it
+  EXPECT_OK(iree_hal_flush_profiling_from_flags(profiling));
+  EXPECT_OK(iree_hal_end_profiling_from_flags(profiling));
+  end(&f);
+}
+
 int main(void) {
   char* flags[] = {"tooling_api_test",
                    "--module=" PROGRAM_PATH,
@@ -496,6 +542,8 @@ int main(void) {
       cmocka_unit_test(test_run),
       cmocka_unit_test(test_instruments),
       cmocka_unit_test(test_matcher_objects),
+      cmocka_unit_test(test_results),
+      cmocka_unit_test(test_no_profile),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -211,6 +211,24 @@ IREE_API_EXPORT iree_status_source_location_t iree_status_source_location(iree_s
 // The message the status was made with, without annotations; lives as long as the status.
 IREE_API_EXPORT iree_string_view_t iree_status_message(iree_status_t status);
 
+// What hangs on a status: annotations are messages; status_payload.h has the rest.
+typedef struct iree_status_payload_t iree_status_payload_t;
+typedef enum iree_status_payload_type_e {
+  IREE_STATUS_PAYLOAD_TYPE_OPAQUE = 0,
+  IREE_STATUS_PAYLOAD_TYPE_MESSAGE = 1,
+  IREE_STATUS_PAYLOAD_TYPE_STACK_TRACE = 2,
+  IREE_STATUS_PAYLOAD_TYPE_MIN_USER = 0x70000000u,  // an application's own, from here on
+} iree_status_payload_type_t;
+
+// Called with each payload, which is the status's, the oldest first; a failure ends it and is returned.
+typedef iree_status_t (*iree_status_payload_visitor_fn_t)(void* user_data, const iree_status_payload_t* payload);
+IREE_API_EXPORT iree_status_t iree_status_enumerate_payloads(iree_status_t status,
+                                                             iree_status_payload_visitor_fn_t visitor, void* user_data);
+IREE_API_EXPORT iree_status_payload_type_t iree_status_payload_type(const iree_status_payload_t* payload);
+// The payload as text: see iree_status_payload_formatter_t. *out_buffer_length is 0 for one without.
+IREE_API_EXPORT void iree_status_payload_format(const iree_status_payload_t* payload, iree_host_size_t buffer_capacity,
+                                                char* buffer, iree_host_size_t* out_buffer_length);
+
 #ifdef __cplusplus
 }
 #endif

@@ -215,7 +215,13 @@ IREE_API_EXPORT iree_hal_buffer_overlap_t iree_hal_buffer_test_overlap(
 IREE_API_EXPORT iree_status_t iree_hal_buffer_subspan(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                                       iree_device_size_t byte_length, iree_allocator_t host_allocator,
                                                       iree_hal_buffer_t** out_buffer);
-// The same, but always a buffer of its own; `release_callback` runs when it dies. Not part of IREE's API.
+// The same, but always a buffer of its own.
+IREE_API_EXPORT iree_status_t iree_hal_subspan_buffer_create(iree_hal_buffer_t* allocated_buffer,
+                                                             iree_device_size_t byte_offset,
+                                                             iree_device_size_t byte_length,
+                                                             iree_allocator_t host_allocator,
+                                                             iree_hal_buffer_t** out_buffer);
+// The same, where `release_callback` runs when it dies. Not part of IREE's API.
 IREE_API_EXPORT iree_status_t iree_hal_buffer_guard(iree_hal_buffer_t* buffer, iree_device_size_t byte_offset,
                                                     iree_device_size_t byte_length,
                                                     iree_hal_buffer_release_callback_t release_callback,
@@ -272,6 +278,15 @@ IREE_API_EXPORT iree_status_t iree_hal_buffer_map_range(iree_hal_buffer_t* buffe
                                                         iree_hal_memory_access_t memory_access,
                                                         iree_device_size_t byte_offset, iree_device_size_t byte_length,
                                                         iree_hal_buffer_mapping_t* out_buffer_mapping);
+// The first half of iree_hal_buffer_map_range, which checks and needs no memory yet, and the second, which maps. Either
+// way iree_hal_buffer_unmap_range ends it.
+IREE_API_EXPORT iree_status_t iree_hal_buffer_prepare_map_range(
+    iree_hal_buffer_t* buffer, iree_hal_mapping_mode_t mapping_mode, iree_hal_memory_access_t memory_access,
+    iree_device_size_t byte_offset, iree_device_size_t byte_length, iree_hal_buffer_mapping_t* out_buffer_mapping);
+IREE_API_EXPORT iree_status_t iree_hal_buffer_commit_map_range(iree_hal_buffer_t* buffer,
+                                                               iree_hal_mapping_mode_t mapping_mode,
+                                                               iree_hal_memory_access_t memory_access,
+                                                               iree_hal_buffer_mapping_t* buffer_mapping);
 IREE_API_EXPORT iree_status_t iree_hal_buffer_unmap_range(iree_hal_buffer_mapping_t* buffer_mapping);
 // For memory that is not HOST_COHERENT: makes device writes visible to the host, and host writes to the device.
 IREE_API_EXPORT iree_status_t iree_hal_buffer_mapping_invalidate_range(iree_hal_buffer_mapping_t* buffer_mapping,

@@ -33,6 +33,8 @@ typedef struct iree_io_stream_t iree_io_stream_t;
 
 IREE_API_EXPORT void iree_io_stream_retain(iree_io_stream_t* stream);
 IREE_API_EXPORT void iree_io_stream_release(iree_io_stream_t* stream);
+// At once, whoever holds it.
+IREE_API_EXPORT void iree_io_stream_destroy(iree_io_stream_t* stream);
 IREE_API_EXPORT iree_io_stream_mode_t iree_io_stream_mode(const iree_io_stream_t* stream);
 IREE_API_EXPORT iree_io_stream_pos_t iree_io_stream_offset(iree_io_stream_t* stream);
 IREE_API_EXPORT iree_io_stream_pos_t iree_io_stream_length(iree_io_stream_t* stream);

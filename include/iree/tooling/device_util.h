@@ -29,6 +29,26 @@ IREE_API_EXPORT iree_status_t iree_hal_create_devices_from_flags(iree_hal_driver
                                                                  iree_allocator_t host_allocator,
                                                                  iree_hal_device_list_t** out_device_list);
 
+// What --device_profiling_mode= and the flags beside it ask for.
+typedef struct iree_hal_profiling_from_flags_t iree_hal_profiling_from_flags_t;
+
+// Whether it needs command buffers that keep what they record for profiles
+// (IREE_HAL_COMMAND_BUFFER_MODE_RETAIN_PROFILE_METADATA). Errors: INVALID_ARGUMENT.
+IREE_API_EXPORT iree_status_t
+iree_hal_profiling_from_flags_requires_retained_command_buffer_metadata(bool* out_required);
+// Begins to profile a device, or all of a group in one profile; *out_profiling is NULL when the flags do not ask for
+// it.
+IREE_API_EXPORT iree_status_t iree_hal_begin_profiling_from_flags(iree_hal_device_t* device,
+                                                                  iree_allocator_t host_allocator,
+                                                                  iree_hal_profiling_from_flags_t** out_profiling);
+IREE_API_EXPORT iree_status_t
+iree_hal_begin_device_group_profiling_from_flags(iree_hal_device_group_t* device_group, iree_allocator_t host_allocator,
+                                                 iree_hal_profiling_from_flags_t** out_profiling);
+// Writes what is there so far; accepts NULL.
+IREE_API_EXPORT iree_status_t iree_hal_flush_profiling_from_flags(iree_hal_profiling_from_flags_t* profiling);
+// Ends the profile and frees it; accepts NULL. Errors: those of the output.
+IREE_API_EXPORT iree_status_t iree_hal_end_profiling_from_flags(iree_hal_profiling_from_flags_t* profiling);
+
 #ifdef __cplusplus
 }
 #endif

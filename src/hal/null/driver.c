@@ -1,6 +1,7 @@
 // The driver of the null device, of which there is one.
 #include "hal/driver_base.h"
 #include "hal/null/device.h"
+#include "iree/hal/drivers/null/api.h"
 #include "iree/hal/drivers/null/registration/driver_module.h"
 #include "iree/hal/local/executable_plugin_manager.h"
 #include "iree/hal/local/loaders/registration/init.h"
@@ -49,10 +50,10 @@ static iree_status_t initialize(null_driver_t* driver, iree_allocator_t host_all
   return status;
 }
 
-static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t host_allocator,
-                            iree_hal_driver_t** out_driver) {
+static iree_status_t create_named(const hal_driver_class_t* type, iree_string_view_t name,
+                                  iree_allocator_t host_allocator, iree_hal_driver_t** out_driver) {
   null_driver_t* driver = NULL;
-  IREE_RETURN_IF_ERROR(hal_driver_allocate(type, sizeof(*driver), host_allocator, (void**)&driver));
+  IREE_RETURN_IF_ERROR(hal_driver_allocate_named(type, sizeof(*driver), name, host_allocator, (void**)&driver));
   iree_status_t status = initialize(driver, host_allocator);
   if (!iree_status_is_ok(status)) {
     iree_hal_driver_release((iree_hal_driver_t*)driver);
@@ -60,6 +61,11 @@ static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t hos
   }
   *out_driver = (iree_hal_driver_t*)driver;
   return iree_ok_status();
+}
+
+static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t host_allocator,
+                            iree_hal_driver_t** out_driver) {
+  return create_named(type, type->info.driver_name, host_allocator, out_driver);
 }
 
 static const hal_driver_class_t null_class = {
@@ -75,4 +81,33 @@ static const iree_hal_driver_factory_t driver_factory = HAL_DRIVER_FACTORY(&null
 
 iree_status_t iree_hal_null_driver_module_register(iree_hal_driver_registry_t* registry) {
   return iree_hal_driver_registry_register_factory(registry, &driver_factory);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Drivers and devices of an application's own
+//===----------------------------------------------------------------------------------------------------------------===
+
+void iree_hal_null_device_options_initialize(iree_hal_null_device_options_t* out_options) {
+  *out_options = (iree_hal_null_device_options_t){0};
+}
+
+void iree_hal_null_driver_options_initialize(iree_hal_null_driver_options_t* out_options) {
+  *out_options = (iree_hal_null_driver_options_t){0};
+}
+
+iree_status_t iree_hal_null_driver_create(iree_string_view_t identifier, const iree_hal_null_driver_options_t* options,
+                                          iree_allocator_t host_allocator, iree_hal_driver_t** out_driver) {
+  *out_driver = NULL;
+  return create_named(&null_class, identifier, host_allocator, out_driver);
+}
+
+iree_status_t iree_hal_null_device_create(iree_string_view_t identifier, const iree_hal_null_device_options_t* options,
+                                          const iree_hal_device_create_params_t* create_params,
+                                          iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  iree_hal_driver_t* driver = NULL;
+  *out_device = NULL;
+  IREE_RETURN_IF_ERROR(create_named(&null_class, identifier, host_allocator, &driver));
+  iree_status_t status = create_device(driver, IREE_HAL_DEVICE_ID_DEFAULT, create_params, host_allocator, out_device);
+  iree_hal_driver_release(driver);
+  return status;
 }

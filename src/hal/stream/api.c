@@ -13,6 +13,7 @@
 const stream_library_t stream_cuda_library = {
     .title = "CUDA driver library libcuda.so.1",
     .advice = "install NVIDIA's driver, or name the library's folder with LD_LIBRARY_PATH",
+    .on_none = "nvidia-smi lists what the driver has",
     .names = (const char* const[]){"libcuda.so.1", "libcuda.so", NULL},
     .launch_end = 0,
     .event_type = IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_CUDA_EVENT,
@@ -28,6 +29,7 @@ const stream_library_t stream_cuda_library = {
 const stream_library_t stream_hip_library = {
     .title = "HIP runtime library libamdhip64.so",
     .advice = "install ROCm 5.1 or later, or name the library's folder with --hip_dylib_path= or IREE_HIP_DYLIB_PATH",
+    .on_none = "rocminfo lists all there are, and --device=amdgpu runs on those that are too new for it",
     .names = (const char* const[]){"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", NULL},
     .puts_blocks_first = true,
     .launch_end = 3,

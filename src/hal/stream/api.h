@@ -76,6 +76,7 @@ typedef struct stream_symbols_t {
 typedef struct stream_library_t {
   const char* title;         // "CUDA driver library libcuda.so.1"
   const char* advice;        // what to do when it is not there
+  const char* on_none;       // and when it finds no GPU
   const char* const* names;  // of files, by preference; NULL ends them
   stream_symbols_t symbols;
   int attributes[STREAM_ATTRIBUTE_COUNT];

@@ -1,5 +1,7 @@
 // The drivers `cuda` and `hip`: list the GPUs of their library and make devices of them. A device's id is the bit mask
 // of its GPUs, by the library's ordinals.
+#include "hal/stream/driver.h"
+
 #include "hal/detail.h"
 #include "hal/driver_base.h"
 #include "hal/gpu/path.h"
@@ -25,8 +27,13 @@ static const stream_api_t* api_of(iree_hal_driver_t* base) { return ((stream_dri
 //===----------------------------------------------------------------------------------------------------------------===
 
 static iree_status_t count_gpus(const stream_api_t* api, uint32_t* out_count) {
-  int count = 0;
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_count, &count));
+  int count = 0, result = api->device_count(&count);
+  // Whether the machine has none, or only such as are newer than the library, it does not say.
+  if (result == STREAM_API_NO_DEVICE) {
+    return iree_make_status(IREE_STATUS_UNAVAILABLE, "%s finds no GPU that it knows; %s", api->path,
+                            api->library->on_none);
+  }
+  IREE_RETURN_IF_ERROR(stream_api_check(api, result, api->library->symbols.device_count.name));
   *out_count = (uint32_t)iree_max(0, iree_min(count, MAX_GPUS));
   return iree_ok_status();
 }
@@ -276,21 +283,42 @@ static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t hos
 static const hal_driver_class_t cuda_class = CLASS("cuda", "NVIDIA CUDA HAL driver (via dylib)");
 static const hal_driver_class_t hip_class = CLASS("hip", "HIP HAL driver (via dylib)");
 
+// `name` is the class's without one of the caller's.
+static iree_status_t create_named(const hal_driver_class_t* type, iree_string_view_t name,
+                                  const stream_options_t* options, iree_string_view_list_t paths,
+                                  iree_allocator_t host_allocator, iree_hal_driver_t** out_driver) {
+  const stream_platform_t* platform = type == &cuda_class ? &cuda_platform : &hip_platform;
+  const stream_api_t* api = NULL;
+  IREE_RETURN_IF_ERROR(stream_api_load(platform->library, paths, &api));
+  stream_driver_t* driver = NULL;
+  IREE_RETURN_IF_ERROR(hal_driver_allocate_named(type, sizeof(*driver), name, host_allocator, (void**)&driver));
+  driver->platform = platform;
+  driver->api = api;
+  driver->options = *options;
+  *out_driver = (iree_hal_driver_t*)driver;
+  return iree_ok_status();
+}
+
 static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t host_allocator,
                             iree_hal_driver_t** out_driver) {
   const stream_platform_t* platform = type == &cuda_class ? &cuda_platform : &hip_platform;
-  const stream_api_t* api = NULL;
   iree_string_view_t storage[STREAM_MAX_PATHS];
   stream_options_t options;
   IREE_RETURN_IF_ERROR(platform->read_options(&options));
-  IREE_RETURN_IF_ERROR(stream_api_load(platform->library, platform->paths(storage), &api));
-  stream_driver_t* driver = NULL;
-  IREE_RETURN_IF_ERROR(hal_driver_allocate(type, sizeof(*driver), host_allocator, (void**)&driver));
-  driver->platform = platform;
-  driver->api = api;
-  driver->options = options;
-  *out_driver = (iree_hal_driver_t*)driver;
-  return iree_ok_status();
+  return create_named(type, type->info.driver_name, &options, platform->paths(storage), host_allocator, out_driver);
+}
+
+iree_status_t stream_driver_create_cuda(iree_string_view_t name, const stream_options_t* options,
+                                        iree_allocator_t host_allocator, iree_hal_driver_t** out_driver) {
+  return create_named(&cuda_class, name, options, (iree_string_view_list_t){0}, host_allocator, out_driver);
+}
+
+iree_status_t stream_driver_create_hip(iree_string_view_t name, const stream_options_t* options,
+                                       iree_string_view_list_t paths, iree_allocator_t host_allocator,
+                                       iree_hal_driver_t** out_driver) {
+  iree_string_view_t storage[STREAM_MAX_PATHS];
+  if (!paths.count) paths = stream_hip_paths(storage);
+  return create_named(&hip_class, name, options, paths, host_allocator, out_driver);
 }
 
 iree_status_t iree_hal_cuda_driver_module_register(iree_hal_driver_registry_t* registry) {
