@@ -188,6 +188,33 @@ bool shape_top_k(graph_sizer_t* s, graph_shape_t* out) {
   return true;
 }
 
+bool shape_places(graph_sizer_t* s, graph_shape_t* out) {
+  int64_t block = graph_get_block(s->op);
+  if (!shape_given(s, 2, out)) return false;
+  if (out->rank != 1 || shape_type(s, 0)->rank != 1 || shape_type(s, 1)->rank != 1) {
+    return shape_error(s, "takes vectors and gives one");
+  }
+  graph_size_t blocks = shape_add(s, shape_dim(s, 0, 0), block - 1);
+  blocks = shape_binary(s, SCALAR_div, blocks, graph_size(block));
+  shape_agree(s, shape_dim(s, 1, 0), blocks, "there must be a start for each block");
+  return true;
+}
+
+bool shape_suppress(graph_sizer_t* s, graph_shape_t* out) {
+  enum { SCALARS = 6 };
+  if (!shape_operands(s, SCALARS + 2, SCALARS + 2) || !shape_of_operand(s, 0, out)) return false;
+  for (uint32_t i = 0; i < SCALARS + 2; ++i) {
+    int32_t rank = i < SCALARS ? out->rank : 0;
+    if (!out->rank || shape_type(s, i)->rank != rank) {
+      return shape_error(s, "takes operands of the scores' shape, of at least one dimension, and two scalars");
+    }
+    for (int32_t d = 0; d < rank; ++d) {
+      out->dims[d] = shape_agree(s, out->dims[d], shape_dim(s, i, d), "the operands must be of one shape");
+    }
+  }
+  return true;
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Contractions and windows
 //===----------------------------------------------------------------------------------------------------------------===

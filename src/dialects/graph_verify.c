@@ -342,6 +342,29 @@ static bool types_placed(ir_context_t* ctx, const ir_op_t* op) {
   return is_ordered(ctx, op, 0) && one_element(ctx, op, 0, 1u << 1);
 }
 
+static bool is_truth(ir_context_t* ctx, const ir_op_t* op, uint32_t operand) {
+  const ir_type_t* type = ir_type_scalar(ir_operand(op, operand)->type);
+  return (ir_type_is_int(type) && type->width == 1) || refuses(ctx, op, type);
+}
+
+static bool types_places(ir_context_t* ctx, const ir_op_t* op) {
+  const ir_type_t *starts = ir_type_scalar(ir_operand(op, 1)->type), *places = ir_type_scalar(op->results[0].type);
+  if (!is_whole(starts)) return refuses(ctx, op, starts);
+  if (!is_whole(places)) return ir_op_error(ctx, op, "gives places as '%s'", ir_type_str(ctx, places));
+  return is_truth(ctx, op, 0);
+}
+
+// Scores and boxes are of one type of floats.
+static bool types_suppress(ir_context_t* ctx, const ir_op_t* op) {
+  enum { MASK = 1, MOST = 7 };
+  const ir_type_t *scores = ir_type_scalar(ir_operand(op, 0)->type), *most = ir_type_scalar(ir_operand(op, MOST)->type);
+  const ir_type_t* numbers = ir_type_scalar(op->results[0].type);
+  if (!ir_type_is_float(scores)) return refuses(ctx, op, scores);
+  if (!is_whole(most)) return refuses(ctx, op, most);
+  if (!is_whole(numbers)) return ir_op_error(ctx, op, "gives numbers as '%s'", ir_type_str(ctx, numbers));
+  return is_truth(ctx, op, MASK) && one_element(ctx, op, 1u << MASK | 1u << MOST, 1u);
+}
+
 static bool types_numbers(ir_context_t* ctx, const ir_op_t* op) {
   for (uint32_t i = 0; i <= op->operand_count; ++i) {
     const ir_type_t* type = i < op->operand_count ? ir_operand(op, i)->type : op->results[0].type;

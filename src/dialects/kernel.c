@@ -422,6 +422,43 @@ void kernel_if_end(ir_builder_t* b, kernel_branch_t* branch, ir_value_t* const* 
   leave_region(b, &branch->outside);
 }
 
+static void enter_while(ir_builder_t* b, kernel_while_t* loop, uint32_t region) {
+  *b = enter_region(b, loop->op, region);
+  for (uint32_t i = 0; i < loop->op->result_count; ++i) ir_block_add_arg(b->ctx, b->block, loop->op->results[i].type);
+  loop->values = b->block->args;
+}
+
+kernel_while_t kernel_while_begin(ir_builder_t* b, ir_value_t* const* init, uint32_t count) {
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(b->ctx), const ir_type_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) types[i] = init[i]->type;
+  ir_op_state_t state = {.info = ir_context_op(b->ctx, KERNEL_WHILE),
+                         .operands = init,
+                         .operand_count = count,
+                         .result_types = types,
+                         .result_count = count,
+                         .region_count = 2};
+  kernel_while_t loop = {.op = ir_build(b, &state)};
+  loop.outside = *b;
+  enter_while(b, &loop, 0);
+  return loop;
+}
+
+void kernel_while_do(ir_builder_t* b, kernel_while_t* loop, ir_value_t* condition) {
+  uint32_t count = loop->op->result_count;
+  ir_value_t** values = ARENA_ARRAY(ir_context_arena(b->ctx), ir_value_t*, count + 1);
+  values[0] = condition;
+  for (uint32_t i = 0; i < count; ++i) values[1 + i] = loop->values[i];
+  build_yield(b, values, count + 1);
+  *b = loop->outside;
+  enter_while(b, loop, 1);
+}
+
+void kernel_while_end(ir_builder_t* b, kernel_while_t* loop, ir_value_t* const* next, uint32_t count) {
+  assert(count == loop->op->result_count);
+  build_yield(b, next, count);
+  leave_region(b, &loop->outside);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Functions
 //===----------------------------------------------------------------------------------------------------------------===

@@ -86,6 +86,16 @@ kernel_branch_t kernel_if_begin(ir_builder_t* b, ir_value_t* condition, const ir
 void kernel_if_else(ir_builder_t* b, kernel_branch_t* branch, ir_value_t* const* values, uint32_t count);
 void kernel_if_end(ir_builder_t* b, kernel_branch_t* branch, ir_value_t* const* values, uint32_t count);
 
+// While `condition` holds; both regions get the same values (kernel.def).
+typedef struct kernel_while_t {
+  ir_op_t* op;
+  ir_value_t** values;  // of the region that is built
+  ir_builder_t outside;
+} kernel_while_t;
+kernel_while_t kernel_while_begin(ir_builder_t* b, ir_value_t* const* init, uint32_t count);
+void kernel_while_do(ir_builder_t* b, kernel_while_t* loop, ir_value_t* condition);
+void kernel_while_end(ir_builder_t* b, kernel_while_t* loop, ir_value_t* const* next, uint32_t count);
+
 // An empty kernel.func in `block`; the builder is at its start. Binding types are memref<?xT>.
 typedef struct kernel_signature_t {
   const char* name;

@@ -127,10 +127,8 @@ static void align_global(kernel_build_t* k, ir_op_t* access, const ir_type_t* el
   if (k->device->splits_vectors) eval_set_alignment(k, access, element, offset);
 }
 
-static ir_value_t* load_memory(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
-  const source_t* source = tensor->data;
+static ir_value_t* load_memory(kernel_build_t* k, const source_t* source, linear_t offset) {
   const ir_type_t* element = source->memory->type->element;
-  linear_t offset = eval_offset(k, tensor, coords);
   if (linear_is_uniform(&offset) || k->lanes == 1) {
     return kernel_load(&k->b, source->memory, k->lanes == 1 ? linear_lanes(k, &offset) : linear_scalar(k, &offset), 1);
   }
@@ -482,8 +480,15 @@ ir_value_t* element_empty(kernel_build_t* k, ir_value_t* tensor, const linear_t*
   return zero_lanes(k, tensor->type->element, 1);
 }
 
+static bool is_in_memory(const source_t* source) { return source && source->kind == SOURCE_MEMORY && source->memory; }
+
+// A reshape of what is in memory is at the same place there, which no division has to find.
 ir_value_t* element_backward(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   linear_t in[GRAPH_MAX_RANK];
+  const source_t* source = ir_operand(tensor->def, 0)->data;
+  if (ir_is(tensor->def, GRAPH_RESHAPE) && is_in_memory(source)) {
+    return load_memory(k, source, eval_offset(k, tensor, coords));
+  }
   eval_backward(k, tensor->def, coords, in);
   return eval_at(k, ir_operand(tensor->def, 0), in);
 }
@@ -553,7 +558,7 @@ bool eval_supports(const ir_op_t* op) {
 
 ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   source_t* source = tensor->data;
-  if (source && source->kind == SOURCE_MEMORY && source->memory) return load_memory(k, tensor, coords);
+  if (is_in_memory(source)) return load_memory(k, source, eval_offset(k, tensor, coords));
   if (source && source->kind == SOURCE_BOUND) return source->value;
   assert(tensor->def && "tensor has no source");
   ir_value_t* value = eval_memo_find(k, tensor, coords);

@@ -161,6 +161,30 @@ func.func @f(%x: tensor<5x6xf32>, %i: tensor<4xf32>) -> tensor<4x6xf32> {
 
 // -----
 
+func.func @f(%x: tensor<500xi1>, %s: tensor<9xi32>, %n: index) -> tensor<?xi32> {
+  // expected-error@+1 {{there must be a start for each block (9 and 2)}}
+  %0 = "graph.places"(%x, %s, %n) <{block = 256 : i64}> : (tensor<500xi1>, tensor<9xi32>, index) -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<500xi32>, %s: tensor<2xi32>, %n: index) -> tensor<?xi32> {
+  // expected-error@+1 {{does not take 'i32'}}
+  %0 = "graph.places"(%x, %s, %n) <{block = 256 : i64}> : (tensor<500xi32>, tensor<2xi32>, index) -> tensor<?xi32>
+  return %0 : tensor<?xi32>
+}
+
+// -----
+
+func.func @f(%x: tensor<2x5xf32>, %m: tensor<2x5xi1>, %y: tensor<5xf32>, %s: tensor<f32>, %n: tensor<i64>) -> tensor<2x5xi32> {
+  // expected-error@+1 {{takes operands of the scores' shape, of at least one dimension, and two scalars}}
+  %0 = "graph.suppress"(%x, %m, %x, %x, %y, %y, %s, %n) : (tensor<2x5xf32>, tensor<2x5xi1>, tensor<2x5xf32>, tensor<2x5xf32>, tensor<5xf32>, tensor<5xf32>, tensor<f32>, tensor<i64>) -> tensor<2x5xi32>
+  return %0 : tensor<2x5xi32>
+}
+
+// -----
+
 func.func @f(%x: tensor<5xf32>) -> (tensor<9xf32>, tensor<9xi64>) {
   // expected-error@+1 {{there must be as many elements as are asked for (5 and 9)}}
   %0:2 = "graph.top_k"(%x) <{axis = 0 : i64, k = 9 : i64}> : (tensor<5xf32>) -> (tensor<9xf32>, tensor<9xi64>)

@@ -15,7 +15,7 @@ WEIGHTS = {
     "cast": 3, "bitcast": 1, "iota": 1, "numbers": 1, "run_time_number": 1, "many_operands": 0.4,
     "reshape": 2, "reshape_open": 1, "transpose": 2, "broadcast": 1, "reverse": 1, "slice": 2, "pad": 2, "concat": 2,
     "tiles": 0.7, "dynamic_slice": 1, "dynamic_update": 1, "gather": 2, "scatter": 2, "scatter_generic": 0.7,
-    "reduce": 4, "arg_reduce": 2, "scan": 1.5, "sort": 1.5, "top_k": 1.5, "window": 2, "contract": 5, "conv": 4,
+    "reduce": 4, "arg_reduce": 2, "scan": 1.5, "sort": 1.5, "top_k": 1.5, "true_places": 0.7, "suppress": 0.7, "window": 2, "contract": 5, "conv": 4,
     "attention": 1, "fft": 1, "cholesky": 0.5, "triangular_solve": 0.7,
     "reduce_generic": 1, "window_generic": 0.7, "sort_generic": 1, "generic": 2,
     "branch": 1, "loop": 1, "call": 0.7, "stored": 0.5, "barrier": 0.5, "check": 0.5,

@@ -70,6 +70,38 @@ class Combines(Builder):
         self.op("sort", parts, attributes, [(p.element, p.dims, p.free, p.bound, True) for p in parts])
         return True
 
+    def true_places(self):
+        """Of the true elements of a mask, how many is known to the program's writer alone."""
+        x = self.pick(lambda v: len(v.dims) == 1 and v.is_static() and v.element != "i1" and v.exact and v.bound < 100)
+        if not x or x.is_small():
+            return False
+        truth = [self.chance(self.random.choice((0.02, 0.5, 0.9))) for _ in range(x.dims[0])]
+        block = self.random.choice((4, 16, 64, 256))
+        starts = [sum(truth[:i]) for i in range(0, len(truth), block)]
+        element, flags = self.random.choice(("i32", "i64")), [("i1", x.dims, x.free, 1, True)]
+        limit = self.op("broadcast", [self.scalar(x.element, 100)], {"dims": ints([])},
+                        [(x.element, x.dims, x.free, 100, True)])
+        mask = self.op("or", [self.op("gt", [x, limit], {}, flags), self.constant("i1", x.dims, truth or [False])], {},
+                       flags)
+        starts = self.constant(element, [len(starts)], starts or [0])
+        self.op("places", [mask, starts], {"block": f"{block} : i64"},
+                [(self.random.choice(("i32", "i64")), [sum(truth)], [None], max(x.dims[0], 1), True)])
+        return True
+
+    def suppress(self):
+        x = self.pick(lambda v: v.dims and v.is_float() and not v.is_small() and v.exact and v.bound < 64)
+        parts = [self.like(x) for _ in range(4)] if x else []
+        if not x or not all(part.exact and part.bound < 64 for part in parts):
+            return False
+        flags = [("i1", x.dims, x.free, 1, True)]
+        mask = self.op("ge", [x, self.like(x)], {}, flags)
+        overlap = self.op("constant", [], {"value": f"dense<0.3> : tensor<{x.element}>"},
+                          [(x.element, [], [], 1, False)])
+        most = self.scalar(self.random.choice(("i32", "i64")), self.random.choice((0, 1, 3, 1000)))
+        self.op("suppress", [x, mask, *parts, overlap, most], {},
+                [(self.random.choice(("i32", "i64")), x.dims, x.free, max(x.dims[-1], 1), True)])
+        return True
+
     def top_k(self):
         x = self.pick(lambda v: v.dims and v.element != "i1" and v.exact and v.count())
         axis = self.random.randrange(len(x.dims)) if x else 0

@@ -1,36 +1,31 @@
-// Operators whose result's size depends on data: Compress, NonZero, Unique and NonMaxSuppression. What is chosen is
-// moved to the front, and its number, which the host reads, says where to cut.
-#include <math.h>
-#include <string.h>
-
-#include "import/onnx/loops.h"
+// Operators whose result's size depends on data: Compress, NonZero, Unique and NonMaxSuppression. How much is
+// chosen is counted first, for the host, which needs to know the result's size.
 #include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 #include "import/onnx/strings.h"
 
-// Element i goes where as many true ones are before it: of those that go to one place the last is the true one, and
-// stays. What comes behind the last true element is left.
-static ir_value_t* move_to_front(onnx_node_t* n, ir_value_t* numbers) {
-  ir_context_t* ctx = n->ctx;
-  static const int64_t zero = 0;
+enum { BLOCK = 256 };  // of a mask: what a thread lists
+
+// How many true elements are before each block of so many, and `*all`: how many there are (i64).
+static ir_value_t* block_starts(onnx_node_t* n, ir_value_t* mask, const ir_type_t* number, ir_value_t** all) {
+  static const int64_t zero = 0, one = 1;
+  const onnx_dim_t size = onnx_dim(n, mask, 0), block = onnx_dim_of(BLOCK), none = onnx_dim_of(0);
+  const onnx_dim_t blocks = onnx_dim_ceil_div(n, size, block), dims[] = {blocks, block};
+  const onnx_dim_t rest = onnx_dim_sub(n, onnx_dim_mul(n, blocks, block), size);
+  ir_value_t* counts = onnx_pad(n, graph_cast(n->b, mask, number, true), &none, &rest);
+  counts = graph_reduce(n->b, onnx_reshape(n, counts, 2, dims), &one, 1, "add");
+  *all = graph_cast(n->b, graph_reduce(n->b, counts, &zero, 1, "add"), ir_type_int(n->ctx, 64), true);
+  if (blocks.size == 1) return graph_splat_like(n->b, counts, 0);
   const ir_named_attr_t running[] = {
-      {"axis", ir_attr_i64(ctx, 0)}, {"kind", ir_attr_cstring(ctx, "add")}, {"exclusive", ir_attr_unit(ctx)}};
-  const ir_attr_t *none = ir_attr_i64_array(ctx, NULL, 0), *row = ir_attr_i64_array(ctx, &zero, 1);
-  const ir_named_attr_t rows[] = {{"update_window_dims", none},    {"inserted_dims", row},
-                                  {"operand_batch_dims", none},    {"indices_batch_dims", none},
-                                  {"scatter_dims_map", row},       {"index_vector_dim", ir_attr_i64(ctx, 1)},
-                                  {"sorted", ir_attr_i64(ctx, 1)}, {"kind", ir_attr_cstring(ctx, "set")}};
-  ir_value_t* before = graph_build(n->b, GRAPH_SCAN, &numbers, 1, numbers->type, running, 3);
-  ir_value_t* operands[] = {graph_splat_like(n->b, numbers, 0), before, onnx_iota_like(n, numbers, 0)};
-  return graph_build(n->b, GRAPH_SCATTER, operands, 3, numbers->type, rows, 8);
+      {"axis", ir_attr_i64(n->ctx, 0)}, {"kind", ir_attr_cstring(n->ctx, "add")}, {"exclusive", ir_attr_unit(n->ctx)}};
+  return graph_build(n->b, GRAPH_SCAN, &counts, 1, counts->type, running, 3);
 }
 
 // The numbers of the true elements of a boolean vector, in order: a vector whose length is known at run time, or, when
-// the mask is constant, now. The true ones are moved to the front and the rest is cut off.
+// the mask is constant, now; i32 where those are enough.
 static ir_value_t* true_places(onnx_node_t* n, ir_value_t* mask) {
   const ir_attr_t* known = onnx_constant(n, mask);
   const ir_type_t* i64 = ir_type_int(n->ctx, 64);
-  static const int64_t zero = 0;
   if (known) {
     int64_t total = ir_type_count(known->type), count = 0;
     int64_t* places = ARENA_ARRAY(ir_context_arena(n->ctx), int64_t, total + 1);
@@ -39,11 +34,20 @@ static ir_value_t* true_places(onnx_node_t* n, ir_value_t* mask) {
     }
     return onnx_index_vector(n, places, count);
   }
-  int64_t size = mask->type->dims[0];
+  int64_t size = mask->type->dims[0], any = IR_DYNAMIC;
   bool narrow = size != IR_DYNAMIC && size < INT32_MAX;
-  ir_value_t* places = move_to_front(n, graph_cast(n->b, mask, narrow ? ir_type_int(n->ctx, 32) : i64, true));
-  ir_value_t* count = graph_reduce(n->b, graph_cast(n->b, mask, i64, true), &zero, 1, "add");
-  return graph_cast(n->b, onnx_first(n, places, count), i64, true);
+  const ir_type_t* number = narrow ? ir_type_int(n->ctx, 32) : i64;
+  ir_value_t *count, *starts = block_starts(n, mask, number, &count);
+  count = graph_cast(n->b, count, ir_type_index(n->ctx), false);
+  count = ir_build_value(n->b, GRAPH_TO_SCALAR, &count, 1, ir_type_index(n->ctx));
+  const ir_named_attr_t block = {"block", ir_attr_i64(n->ctx, BLOCK)};
+  ir_value_t* operands[] = {mask, starts, count};
+  return graph_build(n->b, GRAPH_PLACES, operands, 3, ir_type_tensor(n->ctx, number, 1, &any), &block, 1);
+}
+
+// The same as i64.
+static ir_value_t* wide_places(onnx_node_t* n, ir_value_t* mask) {
+  return graph_cast(n->b, true_places(n, mask), ir_type_int(n->ctx, 64), true);
 }
 
 static ir_value_t* flatten(onnx_node_t* n, ir_value_t* x) {
@@ -64,25 +68,30 @@ bool onnx_lower_compress(onnx_node_t* n) {
   return onnx_return(n, graph_take(n->b, x, true_places(n, n->in[1].v), axis, false), n->in[0].element);
 }
 
+// A size in the shape and type of the places.
+static ir_value_t* places_as(onnx_node_t* n, onnx_dim_t size, ir_value_t* places) {
+  ir_value_t* number = graph_cast(n->b, onnx_dim_tensor(n, size, 0), places->type->element, true);
+  return onnx_broadcast_as(n, number, places, NULL);
+}
+
 // Row d of the result has the coordinates along dimension d.
 bool onnx_lower_non_zero(onnx_node_t* n) {
   onnx_value_t x = n->in[0];
   ir_value_t *rows[ONNX_MAX_RANK], *flat = flatten(n, x.v);
   int32_t rank = x.v->type->rank;
   ir_value_t* places = true_places(n, onnx_is_bool(x) ? flat : onnx_binary_number(n, SCALAR_ne, flat, 0));
-  onnx_dim_t stride = onnx_dim_of(1);
   const onnx_dim_t dims[] = {onnx_dim_of(1), onnx_dim(n, places, 0)};
+  const ir_type_t* i64 = ir_type_int(n->ctx, 64);
+  ir_value_t* rest = places;
   for (int32_t d = rank; d-- > 0;) {
-    onnx_dim_t size = onnx_dim(n, x.v, d);
-    ir_value_t* by = onnx_broadcast_as(n, onnx_dim_tensor(n, stride, 0), places, NULL);
-    ir_value_t* row = graph_binary(n->b, SCALAR_div, places, by);
-    row = graph_binary(n->b, SCALAR_rem, row, onnx_broadcast_as(n, onnx_dim_tensor(n, size, 0), places, NULL));
-    rows[d] = onnx_reshape(n, row, 2, dims);
-    stride = onnx_dim_mul(n, stride, size);
+    ir_value_t *size = places_as(n, onnx_dim(n, x.v, d), places), *row = rest;
+    if (d > 0) row = graph_binary(n->b, SCALAR_rem, rest, size), rest = graph_binary(n->b, SCALAR_div, rest, size);
+    rows[d] = onnx_reshape(n, graph_cast(n->b, row, i64, true), 2, dims);
   }
   // A scalar has no coordinates: [0, 1 or 0]
-  ir_value_t* all = rank ? graph_concat(n->b, rows, (uint32_t)rank, 0)
-                         : onnx_prefix(n, onnx_reshape(n, places, 2, dims), 0, onnx_dim_of(0));
+  ir_value_t* all =
+      rank ? graph_concat(n->b, rows, (uint32_t)rank, 0)
+           : onnx_prefix(n, onnx_reshape(n, graph_cast(n->b, places, i64, true), 2, dims), 0, onnx_dim_of(0));
   return onnx_return(n, all, onnx_si64(n->ctx));
 }
 
@@ -174,7 +183,7 @@ static kinds_t number_kinds(onnx_node_t* n, ir_value_t* rows, bool sorted) {
   ir_named_attr_t attrs[] = {{"axis", ir_attr_i64(n->ctx, 0)}, {"kind", ir_attr_cstring(n->ctx, "add")}};
   ir_value_t* kinds = graph_cast(n->b, starts, i64, true);
   kinds = onnx_binary_number(n, SCALAR_sub, graph_build(n->b, GRAPH_SCAN, &kinds, 1, kinds->type, attrs, 2), 1);
-  ir_value_t* places = true_places(n, starts);
+  ir_value_t* places = wide_places(n, starts);
   ir_value_t* end = onnx_dim_tensor(n, onnx_dim(n, rows, 0), 0);
   k.counts = graph_binary(n->b, SCALAR_sub, shift(n, places, 1, end), places);
   k.indices = graph_take(n->b, order, places, 0, false);
@@ -217,18 +226,14 @@ bool onnx_lower_unique_in_order(onnx_node_t* n) {
 // NonMaxSuppression
 //===----------------------------------------------------------------------------------------------------------------===
 
-enum { EDGES = 5, UNCHOSEN = INT32_MAX };  // low y, x; high y, x; area
+enum { EDGES = 4 };  // low y, x; high y, x
 
-typedef struct boxes_t {
-  ir_value_t* edges[EDGES];  // in the shape of the scores: [batches, classes, boxes]
-  ir_value_t* threshold;     // in the shape of the scores
-} boxes_t;
-
-static void read_boxes(onnx_node_t* n, ir_value_t* boxes, boxes_t* out) {
+// In the shape of the scores: [batches, classes, boxes].
+static void read_boxes(onnx_node_t* n, ir_value_t* boxes, ir_value_t** out) {
   static const int64_t at[] = {0, 2};
   bool centered = onnx_int(n, "center_point_box", 0);
-  ir_value_t *sides[4], *edges[EDGES];
-  for (int64_t i = 0; i < 4; ++i) sides[i] = onnx_entry(n, boxes, 2, i);
+  ir_value_t *sides[EDGES], *edges[EDGES];
+  for (int64_t i = 0; i < EDGES; ++i) sides[i] = onnx_entry(n, boxes, 2, i);
   for (int64_t i = 0; i < 2; ++i) {
     ir_value_t *a = sides[i], *b = sides[i + 2];
     if (centered) {
@@ -237,120 +242,60 @@ static void read_boxes(onnx_node_t* n, ir_value_t* boxes, boxes_t* out) {
     }
     edges[i] = graph_binary(n->b, SCALAR_min, a, b), edges[i + 2] = graph_binary(n->b, SCALAR_max, a, b);
   }
-  edges[4] = graph_binary(n->b, SCALAR_mul, graph_binary(n->b, SCALAR_sub, edges[2], edges[0]),
-                          graph_binary(n->b, SCALAR_sub, edges[3], edges[1]));
-  for (int64_t i = 0; i < EDGES; ++i) out->edges[i] = onnx_broadcast_as(n, edges[i], n->in[1].v, at);
+  for (int64_t i = 0; i < EDGES; ++i) out[i] = onnx_broadcast_as(n, edges[i], n->in[1].v, at);
 }
 
-// Which boxes overlap the one that is best in their class too much; `best` has its number: [batches, classes].
-static ir_value_t* overlaps(onnx_node_t* n, const boxes_t* boxes, ir_value_t* best) {
-  static const int64_t pair[] = {0, 1};
-  ir_value_t *chosen[EDGES], *length[2], *like = boxes->edges[0];
-  const onnx_dim_t dims[] = {onnx_dim(n, best, 0), onnx_dim(n, best, 1)};
-  ir_value_t* places = onnx_spread(n, best, 3, pair);
-  for (int64_t i = 0; i < EDGES; ++i) {
-    ir_value_t* edge = onnx_gather_elements(n, boxes->edges[i], places, 2);
-    if (!edge) return NULL;
-    chosen[i] = onnx_broadcast_as(n, onnx_reshape(n, edge, 2, dims), like, pair);
-  }
-  for (int64_t i = 0; i < 2; ++i) {
-    ir_value_t* high = graph_binary(n->b, SCALAR_min, boxes->edges[i + 2], chosen[i + 2]);
-    ir_value_t* low = graph_binary(n->b, SCALAR_max, boxes->edges[i], chosen[i]);
-    length[i] = onnx_binary_number(n, SCALAR_max, graph_binary(n->b, SCALAR_sub, high, low), 0);
-  }
-  ir_value_t* common = graph_binary(n->b, SCALAR_mul, length[0], length[1]);
-  ir_value_t* both = graph_binary(n->b, SCALAR_add, boxes->edges[4], chosen[4]);
-  both = graph_binary(n->b, SCALAR_sub, both, common);
-  ir_value_t* ratio = graph_binary(n->b, SCALAR_div, common, both);
-  ir_value_t* over = graph_binary(n->b, SCALAR_gt, ratio, boxes->threshold);
-  over = graph_binary(n->b, SCALAR_and, over, onnx_binary_number(n, SCALAR_gt, common, 0));
-  return graph_binary(n->b, SCALAR_and, over, onnx_binary_number(n, SCALAR_gt, both, 0));
-}
-
-// Input i, one number, in the shape and type of `like`; NULL when it is left out. False after a diagnostic.
-static bool threshold(onnx_node_t* n, uint32_t i, ir_value_t* like, ir_value_t** out) {
+// Input i, one number, in the scores' type; NULL when it is left out. False after a diagnostic.
+static bool threshold(onnx_node_t* n, uint32_t i, ir_value_t** out) {
   *out = NULL;
   if (!onnx_has(n, i)) return true;
   if (!onnx_check_single(n, i)) return false;
-  *out = onnx_scalar_like(
-      n, onnx_cast(n, onnx_value(onnx_reshape(n, n->in[i].v, 0, NULL), n->in[i].element), like->type->element).v, like);
+  onnx_value_t number = onnx_value(onnx_reshape(n, n->in[i].v, 0, NULL), n->in[i].element);
+  *out = onnx_cast(n, number, n->in[1].v->type->element).v;
   return true;
 }
 
-static ir_value_t* any_left(onnx_node_t* n, ir_value_t* alive) {
-  static const int64_t all[] = {0, 1, 2};
-  return graph_reduce(n->b, alive, all, 3, "or");
-}
-
-// One round for every class of every batch: the best box that is left is chosen, it and what overlaps it drop out.
-// Gives the round in which each box was chosen, or UNCHOSEN.
-static ir_value_t* choose_boxes(onnx_node_t* n, const boxes_t* boxes, ir_value_t* alive, ir_value_t* limit) {
-  static const int64_t pair[] = {0, 1};
-  ir_value_t* scores = n->in[1].v;
-  const ir_type_t *i64 = ir_type_int(n->ctx, 64), *element = scores->type->element;
-  ir_value_t* none = graph_splat_like(n->b, graph_cast(n->b, alive, i64, true), UNCHOSEN);
-  ir_value_t* initial[] = {any_left(n, alive), alive, none};
-  const ir_type_t* types[] = {initial[0]->type, alive->type, none->type};
-  onnx_loop_t loop;
-  onnx_loop_begin(&loop, n, types, 3);
-  ir_value_t *round = loop.body->args[0], *left = loop.body->args[2], *order = loop.body->args[3];
-  // The scores that are left stay above those that are not, whatever they are.
-  ir_value_t* lowest = onnx_scalar_like(n, graph_scalar_constant(n->b, element, -INFINITY), scores);
-  ir_value_t* finite = onnx_binary_number(n, SCALAR_max, scores, -3e38);
-  graph_extreme_t extreme = {.axis = 2, .index = i64};
-  ir_op_t* best = graph_arg_reduce(n->b, graph_select(n->b, left, finite, lowest), &extreme);
-  ir_value_t* number = onnx_broadcast_as(n, ir_result(best, 1), order, pair);
-  ir_value_t* is_best = graph_binary(n->b, SCALAR_eq, number, onnx_iota_like(n, number, 2));
-  ir_value_t* is_chosen = graph_binary(n->b, SCALAR_and, is_best, left);
-  ir_value_t* out = graph_binary(n->b, SCALAR_or, is_chosen, overlaps(n, boxes, ir_result(best, 1)));
-  ir_value_t* next_left = graph_binary(n->b, SCALAR_and, left, onnx_unary(n, SCALAR_not, out));
-  ir_value_t* next_order = graph_select(n->b, is_chosen, onnx_scalar_like(n, round, order), order);
-  ir_value_t* next[] = {any_left(n, next_left), next_left, next_order};
-  return ir_result(onnx_loop_end(&loop, initial, next, limit, 0), 3);
-}
-
-// [chosen, 3]: batch, class and number of each box, by batch, class and the round it was chosen in.
-static ir_value_t* list_boxes(onnx_node_t* n, ir_value_t* order) {
-  ir_op_t* sorted = onnx_sort_by(n, order, onnx_iota_like(n, order, 2), 2);
-  ir_value_t* chosen = onnx_binary_number(n, SCALAR_lt, ir_result(sorted, 0), UNCHOSEN);
-  ir_value_t* places = true_places(n, flatten(n, chosen));
-  onnx_dim_t classes = onnx_dim(n, order, 1), boxes = onnx_dim(n, order, 2);
-  ir_value_t *by = onnx_broadcast_as(n, onnx_dim_tensor(n, boxes, 0), places, NULL), *columns[3];
-  ir_value_t* line = graph_binary(n->b, SCALAR_div, places, by);
-  by = onnx_broadcast_as(n, onnx_dim_tensor(n, classes, 0), places, NULL);
-  columns[0] = graph_binary(n->b, SCALAR_div, line, by);
-  columns[1] = graph_binary(n->b, SCALAR_rem, line, by);
-  columns[2] = graph_take(n->b, flatten(n, ir_result(sorted, 1)), places, 0, false);
+// [chosen, 3]: batch, class and number of each box, by batch, class and the order in which they were chosen.
+static ir_value_t* list_boxes(onnx_node_t* n, ir_value_t* numbers) {
+  ir_value_t* flat = flatten(n, numbers);
+  ir_value_t* places = wide_places(n, onnx_binary_number(n, SCALAR_ge, flat, 0));
+  onnx_dim_t classes = onnx_dim(n, numbers, 1), boxes = onnx_dim(n, numbers, 2);
+  ir_value_t *columns[3], *line = graph_binary(n->b, SCALAR_div, places, places_as(n, boxes, places));
+  columns[0] = graph_binary(n->b, SCALAR_div, line, places_as(n, classes, places));
+  columns[1] = graph_binary(n->b, SCALAR_rem, line, places_as(n, classes, places));
+  columns[2] = graph_cast(n->b, graph_take(n->b, flat, places, 0, false), places->type->element, true);
   const onnx_dim_t dims[] = {onnx_dim(n, places, 0), onnx_dim_of(1)};
   for (int i = 0; i < 3; ++i) columns[i] = onnx_reshape(n, columns[i], 2, dims);
   return graph_concat(n->b, columns, 3, 1);
 }
 
 bool onnx_lower_non_max_suppression(onnx_node_t* n) {
-  boxes_t boxes;
-  ir_value_t *scores = n->in[1].v, *least;
+  enum { OPERANDS = 4 + EDGES };
+  ir_value_t *scores = n->in[1].v, *least, *operands[OPERANDS] = {scores};
   if (!onnx_check_rank(n, 0, 3, 3) || !onnx_check_rank(n, 1, 3, 3)) return false;
   if (!onnx_check_float(n, 0) || !onnx_check_same_element(n, 0, 1)) return false;
-  int64_t numbers = onnx_dim_size(n->in[0], 2);
-  if (numbers != 4 && numbers != IR_DYNAMIC) return onnx_error(n, "a box must have four numbers");
-  if (scores->type->dims[2] == 0) {  // no boxes
+  int64_t sides = onnx_dim_size(n->in[0], 2), boxes = scores->type->dims[2];
+  if (sides != 4 && sides != IR_DYNAMIC) return onnx_error(n, "a box must have four numbers");
+  if (boxes == 0) {
     const int64_t none[] = {0, 3};
     return onnx_return(n, graph_splat_integer(n->b, ir_type_tensor(n->ctx, ir_type_int(n->ctx, 64), 2, none), 0),
                        onnx_si64(n->ctx));
   }
-  if (!threshold(n, 3, scores, &boxes.threshold) || !threshold(n, 4, scores, &least)) return false;
-  if (!boxes.threshold) boxes.threshold = graph_splat_like(n->b, scores, 0);
+  if (!threshold(n, 3, &operands[2 + EDGES]) || !threshold(n, 4, &least)) return false;
+  if (!operands[2 + EDGES]) operands[2 + EDGES] = graph_scalar_constant(n->b, scores->type->element, 0);
   ir_value_t* given = onnx_sized(n, n->in[0].v, 2, 4);
   if (!given) return false;
-  read_boxes(n, given, &boxes);
-  ir_value_t* alive = least ? graph_binary(n->b, SCALAR_gt, scores, least)
-                            : graph_binary(n->b, SCALAR_eq, onnx_iota_like(n, scores, 2), onnx_iota_like(n, scores, 2));
-  ir_value_t* limit = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), 0);
+  operands[1] = least ? graph_binary(n->b, SCALAR_gt, scores, onnx_scalar_like(n, least, scores))
+                      : graph_binary(n->b, SCALAR_eq, scores, scores);
+  read_boxes(n, given, operands + 2);
+  ir_value_t* most = graph_scalar_constant(n->b, ir_type_int(n->ctx, 64), 0);
   if (onnx_has(n, 2)) {
     if (!onnx_check_single(n, 2)) return false;
-    limit = onnx_cast(n, n->in[2], onnx_si64(n->ctx)).v;
-    limit = onnx_reshape(n, limit, 0, NULL);
+    most = onnx_reshape(n, onnx_cast(n, n->in[2], onnx_si64(n->ctx)).v, 0, NULL);
   }
-  ir_value_t* order = choose_boxes(n, &boxes, alive, limit);
-  return onnx_return(n, list_boxes(n, order), onnx_si64(n->ctx));
+  operands[3 + EDGES] = most;
+  bool narrow = boxes != IR_DYNAMIC && boxes < INT32_MAX;
+  const ir_type_t* type = ir_type_with_element(n->ctx, scores->type, ir_type_int(n->ctx, narrow ? 32 : 64));
+  return onnx_return(n, list_boxes(n, graph_build(n->b, GRAPH_SUPPRESS, operands, OPERANDS, type, NULL, 0)),
+                     onnx_si64(n->ctx));
 }
