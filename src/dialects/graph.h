@@ -191,6 +191,8 @@ typedef struct graph_sort_t {
   uint32_t keys;
   bool descending, unstable;
 } graph_sort_t;
+// Eight bits each that numbers of the type have, by which they can be sorted; 0: they cannot.
+int64_t graph_sort_digits(const ir_type_t* element);
 ir_op_t* graph_sort(ir_builder_t* b, ir_value_t* const* operands, uint32_t count, const graph_sort_t* how);
 // Real and imaginary parts, transformed over the last `rank` dims: kind "fft" or "ifft".
 void graph_fft(ir_builder_t* b, ir_value_t* parts[2], const char* kind, int64_t rank);

@@ -168,8 +168,14 @@ bool shape_sort(graph_sizer_t* s, graph_shape_t* out) {
   if (!count || s->op->operand_count != count + has_run) {
     return shape_error(s, "takes as many operands as it has results, and perhaps the length of its runs");
   }
-  if (has_run + (graph_get_sorted(s->op) > 0) + (graph_get_block(s->op) > 0) > 1) {
-    return shape_error(s, "has more than one of runs, 'sorted' and 'block'");
+  int64_t digit = ir_is(s->op, GRAPH_SORT) ? graph_get_digit(s->op) : 0;
+  if (has_run + (graph_get_sorted(s->op) > 0) + (graph_get_block(s->op) > 0) + (digit > 0) > 1) {
+    return shape_error(s, "has more than one of runs, 'sorted', 'block' and 'digit'");
+  }
+  if (digit && (graph_get_keys(s->op) != 1 || digit > graph_sort_digits(shape_type(s, 0)->element))) {
+    return shape_error(s, "has digit = %lld; one key of %s has %lld of them", (long long)digit,
+                       ir_type_str(s->ctx, shape_type(s, 0)->element),
+                       (long long)graph_sort_digits(shape_type(s, 0)->element));
   }
   return shape_alike(s, count, out);
 }

@@ -207,6 +207,12 @@ ir_op_t* graph_top_k(ir_builder_t* b, ir_value_t* x, const graph_extreme_t* extr
                                       .attr_count = extreme->least ? 3 : 2});
 }
 
+int64_t graph_sort_digits(const ir_type_t* element) {
+  bool is_number = element->kind == IR_TYPE_FLOAT || element->kind == IR_TYPE_INTEGER;
+  int64_t bits = is_number && element->width == 8 * ir_type_bytes(element) ? element->width : 0;
+  return bits >= (element->kind == IR_TYPE_FLOAT ? 16 : 8) ? bits / 8 : 0;
+}
+
 ir_op_t* graph_sort(ir_builder_t* b, ir_value_t* const* operands, uint32_t count, const graph_sort_t* how) {
   const ir_type_t** types = ARENA_ARRAY(ir_context_arena(b->ctx), const ir_type_t*, count + 1);
   for (uint32_t i = 0; i < count; ++i) types[i] = operands[i]->type;

@@ -21,6 +21,7 @@ bool strategy_rank_proposes(const dispatch_t* d, candidate_t* c) {
   const ir_type_t* line = ir_operand(d->root, 0)->type;
   int64_t size = line->rank ? line->dims[graph_get_axis(d->root)] : 1;
   bool blocks = !ir_is(d->root, GRAPH_TOP_K) && graph_get_block(d->root);
+  if (ir_is(d->root, GRAPH_SORT) && graph_get_digit(d->root)) return candidate_declines(c, "a digit decides");
   if (!blocks && (size == IR_DYNAMIC || size > LONG)) c->factor = SQUARED;  // each looks at all others
   return order_proposes(d, c);
 }

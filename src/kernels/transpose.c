@@ -44,8 +44,11 @@ static int32_t inner_dim(const ir_op_t* op) {
 }
 
 static int64_t square_lanes(const dispatch_t* d, const ir_type_t* type, int32_t inner) {
+  enum { LARGE = 1 << 20 };  // as far as is known
   int64_t rows = type->dims[inner], columns = type->dims[type->rank - 1];
-  int64_t lanes = dispatch_lanes(d, 1 << 20), most = rows < columns ? rows : columns;
+  if (rows == IR_DYNAMIC) rows = LARGE;
+  if (columns == IR_DYNAMIC) columns = LARGE;
+  int64_t lanes = dispatch_lanes(d, LARGE), most = rows < columns ? rows : columns;
   if (lanes > MAX_LANES) lanes = MAX_LANES;
   while (lanes > most) lanes /= 2;
   return lanes;
@@ -82,7 +85,8 @@ static ir_value_t* find_transpose(const dispatch_t* d, ir_value_t* value, int de
 
 bool strategy_transpose_proposes(const dispatch_t* d, candidate_t* c) {
   ir_value_t* result = ir_operand(d->yield, 0);
-  if (graph_in_place(d->op) >= 0 || d->yield->operand_count != 1 || !ir_type_is_static(result->type))
+  bool is_known = ir_type_is_static(result->type) || d->device->kind == DEVICE_CPU;
+  if (graph_in_place(d->op) >= 0 || d->yield->operand_count != 1 || !is_known)
     return candidate_declines(c, "squares are of one result of known size");
   if (!candidate_evaluates(d, NULL, c)) return false;
   return find_transpose(d, result, 0) || candidate_declines(c, "the last dimension stays where it is");
@@ -149,6 +153,70 @@ static void build_cpu(turn_t* turn) {
   build_square(&t, row, linear_value(loop.index));
   kernel_for_end(&k->b, &loop, NULL, 0);
   if (whole < columns) build_square(&t, row, linear_constant(columns - t.lanes));
+  iterations_end(d, &it);
+}
+
+// Of a range that is at least as long as a square, the squares that begin at or before its end: the last ends with it.
+static kernel_loop_t begin_squares(turn_t* t, share_t part, ir_value_t* size, linear_t* at) {
+  kernel_build_t* k = &t->d->k;
+  kernel_loop_t loop = kernel_loop_begin(k, part.lower, part.upper, t->lanes, NULL, 0);
+  ir_value_t* last = index_binary(k, SCALAR_add, size, index_constant(k, -t->lanes));
+  ir_value_t* first = kernel_binary(&k->b, SCALAR_min, loop.index, last);
+  index_set_facts(k, first, 0, index_facts(size).max - 1, 1);
+  *at = linear_value(first);
+  return loop;
+}
+
+// The rows of `part`, one element after the other.
+static void build_elements(turn_t* t, share_t part, ir_value_t* columns) {
+  kernel_build_t* k = &t->d->k;
+  kernel_loop_t rows = kernel_loop_begin(k, part.lower, part.upper, 1, NULL, 0);
+  kernel_loop_t loop = kernel_loop_begin(k, index_constant(k, 0), columns, 1, NULL, 0);
+  t->coords[t->inner] = linear_value(rows.index);
+  t->coords[t->last] = linear_value(loop.index);
+  eval_store(k, t->d->outputs[0], t->coords, eval_at(k, t->result, t->coords));
+  kernel_for_end(&k->b, &loop, NULL, 0);
+  kernel_for_end(&k->b, &rows, NULL, 0);
+}
+
+// Whole squares where both sizes are at least theirs.
+static void build_part(turn_t* t, share_t part, const extent_t* sizes) {
+  kernel_build_t* k = &t->d->k;
+  ir_value_t *rows = extent_value(k, &sizes[t->inner]), *columns = extent_value(k, &sizes[t->last]);
+  ir_value_t* least = index_binary(k, SCALAR_min, rows, columns);
+  ir_value_t* fits = kernel_binary(&k->b, SCALAR_ge, least, index_constant(k, t->lanes));
+  kernel_branch_t branch = kernel_if_begin(&k->b, fits, NULL, 0);
+  linear_t row, column;
+  kernel_loop_t outer = begin_squares(t, part, rows, &row);
+  kernel_loop_t inner = begin_squares(t, (share_t){index_constant(k, 0), columns}, columns, &column);
+  build_square(t, row, column);
+  kernel_for_end(&k->b, &inner, NULL, 0);
+  kernel_for_end(&k->b, &outer, NULL, 0);
+  kernel_if_else(&k->b, &branch, NULL, 0);
+  build_elements(t, part, columns);
+  kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+// Some sizes are known at run time only. Where there is nothing but rows and columns, the rows are shared out.
+static void build_dynamic(turn_t* turn) {
+  turn_t t = *turn;
+  dispatch_t* d = t.d;
+  kernel_build_t* k = &d->k;
+  extent_t sizes[GRAPH_MAX_RANK], others[GRAPH_MAX_RANK], count = extent_fixed(1);
+  eval_extents(d->outputs[0], sizes);
+  memcpy(others, sizes, sizeof(others));
+  others[t.inner] = extent_fixed(1);
+  for (int32_t i = 0; i < t.last; ++i) count = extent_product(count, others[i]);
+  t.lanes = square_lanes(d, t.result->type, t.inner);
+  int64_t cost = dispatch_cost(d) * extent_guess(&sizes[t.last]);
+  if (extent_is(&count, 1)) {
+    for (int32_t i = 0; i < t.last; ++i) t.coords[i] = linear_constant(0);
+    build_part(&t, iterations_share(d, &sizes[t.inner], cost, t.lanes), sizes);
+    return;
+  }
+  iterations_t it = iterations_dynamic(d, &count, cost * extent_guess(&sizes[t.inner]));
+  iterations_split_extents(k, it.index, others, t.last, t.coords);
+  build_part(&t, (share_t){index_constant(k, 0), extent_value(k, &sizes[t.inner])}, sizes);
   iterations_end(d, &it);
 }
 
@@ -278,7 +346,9 @@ void strategy_transpose_build(dispatch_t* d) {
   t.last = t.result->type->rank - 1;
   t.turned = find_transpose(d, t.result, 0);
   t.inner = inner_dim(t.turned->def);
-  if (d->device->kind == DEVICE_CPU) {
+  if (!ir_type_is_static(t.result->type)) {
+    build_dynamic(&t);
+  } else if (d->device->kind == DEVICE_CPU) {
     build_cpu(&t);
   } else {
     build_gpu(&t);

@@ -1,6 +1,8 @@
 // Sorts of long lines: blocks by rank, then rounds that merge sorted neighbours (src/kernels/merge.c), so that the work
-// is n log^2 n and all threads share it. A line whose length only the host knows takes as many rounds as it needs.
+// is n log^2 n and all threads share it. A line whose length only the host knows takes as many rounds as it needs. CPUs
+// sort by the digits of a number where it is the only key (src/kernels/radix.c).
 //
+//   sort %x : 1000xf32    =>    %0 = sort %x {digit = 1}    ...    sort %2 {digit = 4}
 //   sort %x : 1000    =>    %0 = sort %x {block = 64}    %1 = sort %0 {sorted = 64}    ...    sort %3 {sorted = 512}
 //   sort %x : ?       =>    %0 = sort %x {block = 64}    while(%0, 64) ^(%y, %run): yield lt %run, dim %x
 //                                                                      ^(%y, %run): %z = sort %y, %run
@@ -62,10 +64,36 @@ static void sort_in_loop(long_sort_t* s, ir_builder_t* b, ir_value_t* size) {
   for (uint32_t i = 0; i < s->count; ++i) s->values[i] = ir_result(loop, i);
 }
 
+// Whether a CPU sorts the line by digits: it has no more of them than rounds would be dear, or the host would have to
+// count those.
+static bool has_digits(const ir_op_t* op, int64_t size, int64_t block) {
+  enum { FEW = 4, LONG = 1 << 17 };
+  if (block != EXPAND_BLOCK_CPU || !ir_is(op, GRAPH_SORT) || graph_get_keys(op) != 1) return false;
+  int64_t digits = graph_sort_digits(ir_operand(op, 0)->type->element);
+  return digits && (digits <= FEW || size == IR_DYNAMIC || size <= LONG);
+}
+
+static void sort_by_digits(long_sort_t* s, ir_op_t* op) {
+  int64_t digits = graph_sort_digits(s->values[0]->type->element);
+  for (int64_t i = 1; i <= digits; ++i) {
+    sort_part(s, op->parent, op, s->count, (ir_named_attr_t){"digit", ir_attr_i64(s->ctx, i)});
+  }
+}
+
+static void sort_by_rounds(long_sort_t* s, ir_op_t* op, ir_builder_t* b, int64_t size) {
+  ir_value_t* run_time = size == IR_DYNAMIC ? graph_dim(b, s->values[0], (uint32_t)graph_get_axis(op)) : NULL;
+  sort_part(s, op->parent, op, s->count, (ir_named_attr_t){"block", ir_attr_i64(s->ctx, s->block)});
+  if (run_time) sort_in_loop(s, b, run_time);
+  for (int64_t sorted = s->block; !run_time && sorted < size; sorted *= 2) {
+    sort_part(s, op->parent, op, s->count, (ir_named_attr_t){"sorted", ir_attr_i64(s->ctx, sorted)});
+  }
+}
+
 bool expand_sort(ir_context_t* ctx, ir_op_t* op, int64_t block) {
   const ir_type_t* type = ir_operand(op, 0)->type;
   int64_t axis = graph_get_axis(op);
   bool is_part = graph_attr(op, GRAPH_ATTR_sorted) || graph_attr(op, GRAPH_ATTR_block);
+  is_part |= ir_is(op, GRAPH_SORT) && graph_attr(op, GRAPH_ATTR_digit);
   if (axis >= type->rank || is_part || op->operand_count != op->result_count) return false;
   int64_t size = type->dims[axis];
   if (size != IR_DYNAMIC && size <= SORT_WHOLE) return false;
@@ -73,15 +101,26 @@ bool expand_sort(ir_context_t* ctx, ir_op_t* op, int64_t block) {
   long_sort_t s = {.ctx = ctx, .op = op, .block = block, .count = op->result_count};
   s.values = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, s.count + 1);
   for (uint32_t i = 0; i < s.count; ++i) s.values[i] = ir_operand(op, i);
-  ir_value_t* run_time = size == IR_DYNAMIC ? graph_dim(&b, s.values[0], (uint32_t)axis) : NULL;
-  sort_part(&s, op->parent, op, s.count, (ir_named_attr_t){"block", ir_attr_i64(ctx, block)});
-  if (run_time) sort_in_loop(&s, &b, run_time);
-  for (int64_t sorted = block; !run_time && sorted < size; sorted *= 2) {
-    sort_part(&s, op->parent, op, s.count, (ir_named_attr_t){"sorted", ir_attr_i64(ctx, sorted)});
+  if (has_digits(op, size, block)) {
+    sort_by_digits(&s, op);
+  } else {
+    sort_by_rounds(&s, op, &b, size);
   }
   for (uint32_t i = 0; i < s.count; ++i) ir_value_replace(ir_result(op, i), s.values[i]);
   ir_op_erase(op);
   return true;
+}
+
+// Whether a CPU's list of the first ones (src/kernels/select.c) would cost more than a sort of the line by digits: each
+// that gets into it moves others from its first place to its last, about as often as its length has bits.
+static bool is_dear(const ir_op_t* op) {
+  enum { MOVE = 11, STEP = 3 };  // nanoseconds
+  int64_t axis = graph_get_axis(op), size = ir_operand(op, 0)->type->dims[axis], most = op->results[1].type->dims[axis];
+  int64_t digits = graph_sort_digits(ir_operand(op, 0)->type->element), moves = 2 * most, bits = 0;
+  if (size == IR_DYNAMIC || !digits) return false;
+  for (int64_t part = size; part > most; part = part * 2 / 3) moves += 2 * most / 5;
+  while (most >> bits) ++bits;
+  return moves * bits * MOVE > size * digits * STEP;
 }
 
 bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few, int64_t block) {
@@ -90,7 +129,8 @@ bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few, int64_t block) {
   const ir_type_t* indices = op->results[1].type;
   if (axis >= x->type->rank || indices->dims[axis] == IR_DYNAMIC) return false;
   bool is_long = x->type->dims[axis] == IR_DYNAMIC || x->type->dims[axis] > SORT_WHOLE;
-  if (!is_long || (indices->dims[axis] <= GRAPH_TOP_K_SCANNED) != few) return false;
+  bool is_scanned = indices->dims[axis] <= GRAPH_TOP_K_SCANNED && !(block == EXPAND_BLOCK_CPU && is_dear(op));
+  if (!is_long || is_scanned != few) return false;
   ir_builder_t b = ir_builder_before(ctx, op);
   const ir_type_t* places = ir_type_with_element(ctx, x->type, indices->element);
   ir_value_t* dynamic[GRAPH_MAX_RANK];

@@ -341,7 +341,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{has more than one of runs, 'sorted' and 'block'}}
+  // expected-error@+1 {{has more than one of runs, 'sorted', 'block' and 'digit'}}
   %0 = "graph.sort"(%x) <{axis = 0 : i64, keys = 1 : i64, sorted = 2 : i64, block = 2 : i64}> : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -67,6 +67,9 @@ class Combines(Builder):
         attributes = {"axis": f"{axis} : i64", "keys": f"{self.random.randint(1, len(parts))} : i64", "stable": ""}
         if self.chance(0.5):
             attributes["descending"] = ""
+        digits = 0 if x.is_small() or attributes["keys"] != "1 : i64" else int(x.element.strip("bfi")) // 8
+        if digits and self.chance(0.3):  # one step of a sort
+            attributes["digit"] = f"{self.random.randint(1, digits)} : i64"
         self.op("sort", parts, attributes, [(p.element, p.dims, p.free, p.bound, True) for p in parts])
         return True
 
