@@ -172,13 +172,7 @@ bool graph_size_is_natural(const ir_value_t* x) { return is_natural(x, 0); }
 
 ir_value_t* graph_splat_like(ir_builder_t* b, ir_value_t* x, double value) {
   if (ir_type_is_static(x->type)) return graph_splat_number(b, x->type, value);
-  ir_value_t* scalar = graph_scalar_constant(b, x->type->element, value);
-  ir_value_t* dynamic[GRAPH_MAX_RANK];
-  uint32_t count = 0;
-  for (int32_t i = 0; i < x->type->rank; ++i) {
-    if (x->type->dims[i] == IR_DYNAMIC) dynamic[count++] = run_time_dim(b, x, (uint32_t)i);
-  }
-  return graph_broadcast(b, scalar, x->type, NULL, dynamic);
+  return graph_broadcast_like(b, graph_scalar_constant(b, x->type->element, value), x, NULL);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -280,6 +274,15 @@ ir_value_t* graph_broadcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* typ
   type = ir_type_tensor(b->ctx, x->type->element, type->rank, type->dims);
   ir_named_attr_t attr = {"dims", ir_attr_i64_array(b->ctx, dims, (uint32_t)x->type->rank)};
   return with_dims(b, GRAPH_BROADCAST, x, type, dynamic, &attr);
+}
+
+ir_value_t* graph_broadcast_like(ir_builder_t* b, ir_value_t* x, ir_value_t* like, const int64_t* dims) {
+  ir_value_t* dynamic[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (int32_t i = 0; i < like->type->rank; ++i) {
+    if (like->type->dims[i] == IR_DYNAMIC) dynamic[count++] = run_time_dim(b, like, (uint32_t)i);
+  }
+  return graph_broadcast(b, x, like->type, dims, dynamic);
 }
 
 ir_value_t* graph_slice(ir_builder_t* b, ir_value_t* x, const int64_t* offsets, const int64_t* sizes,

@@ -122,6 +122,8 @@ ir_value_t* graph_reshape(ir_builder_t* b, ir_value_t* x, int32_t rank, const in
 ir_value_t* graph_transpose(ir_builder_t* b, ir_value_t* x, const int64_t* perm);
 ir_value_t* graph_broadcast(ir_builder_t* b, ir_value_t* x, const ir_type_t* type, const int64_t* dims,
                             ir_value_t* const* dynamic);
+// To the (possibly dynamic) shape of `like`.
+ir_value_t* graph_broadcast_like(ir_builder_t* b, ir_value_t* x, ir_value_t* like, const int64_t* dims);
 ir_value_t* graph_slice(ir_builder_t* b, ir_value_t* x, const int64_t* offsets, const int64_t* sizes,
                         const int64_t* strides);
 ir_value_t* graph_pad(ir_builder_t* b, ir_value_t* x, ir_value_t* value, const int64_t* low, const int64_t* high,

@@ -15,7 +15,7 @@
 #include "kernels/layout_tiles.h"
 #include "passes/constant_move.h"
 
-enum { LEAST_TILED = 16 };  // channels of an input whose rows are worth copying
+enum { LEAST_TILED = 16, MOST_SIZES = 64 };  // channels of an input whose rows are worth copying; sizes of a dispatch
 
 typedef struct convs_t {
   ir_context_t* ctx;
@@ -36,8 +36,34 @@ typedef struct helper_t {
   ir_block_t* body;
   ir_builder_t b;
   ir_value_t* inner;
+  const ir_attr_t* extents;  // of inner: numbers of operands that are its run-time sizes
   ir_value_map_t* map;
+  int64_t sizes[2 * MOST_SIZES];  // the same of the operands, as the dispatch's `sizes` has them
+  uint32_t size_count;
 } helper_t;
+
+static uint32_t dynamic_count(const ir_type_t* type) {
+  uint32_t count = 0;
+  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
+  return count;
+}
+
+// How many of the dispatch's `sizes` are those of operands before number `end`.
+static uint32_t sizes_before(const ir_op_t* dispatch, uint32_t end) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < end; ++i) count += dynamic_count(ir_operand(dispatch, i)->type);
+  return count;
+}
+
+// Numbers of the operands that are the run-time sizes of a value of the region: NULL where there are none.
+static const ir_attr_t* extents_of(const convs_t* v, const ir_value_t* value) {
+  if (value->def) return graph_attr(value->def, GRAPH_ATTR_extents);
+  int64_t sizes[MOST_SIZES];
+  uint32_t count = dynamic_count(value->type), first = sizes_before(v->dispatch, value->index);
+  if (!count) return NULL;
+  ir_attr_ints(graph_attr(v->dispatch, GRAPH_ATTR_sizes), sizes, MOST_SIZES);
+  return ir_attr_i64_array(v->ctx, sizes + first, count);
+}
 
 // Whether a value of the region and all that it is computed from have known sizes.
 static bool is_static(const ir_value_t* value) {
@@ -50,46 +76,85 @@ static bool is_static(const ir_value_t* value) {
   return true;
 }
 
-static ir_value_t* copy_value(convs_t* v, helper_t* h, ir_value_t* value) {
+// Whether a dispatch of its own can compute the value.
+static bool is_movable(const convs_t* v, const ir_value_t* value) {
+  if (!value->def) return true;
+  int64_t numbers[MOST_SIZES];
+  const ir_attr_t* extents = extents_of(v, value);
+  uint32_t count = dynamic_count(value->type);
+  if (value->def->region_count || value->def->result_count != 1) return false;
+  if (count && (!extents || ir_attr_ints(extents, numbers, MOST_SIZES) != count)) return false;
+  for (uint32_t i = 0; i < value->def->operand_count; ++i) {
+    if (!is_movable(v, ir_operand(value->def, i))) return false;
+  }
+  return true;
+}
+
+static ir_value_t* copy_argument(convs_t* v, helper_t* h, ir_value_t* value);
+
+// The numbers of the same operands of the helper.
+static const ir_attr_t* copy_extents(convs_t* v, helper_t* h, const ir_value_t* value) {
+  int64_t numbers[MOST_SIZES];
+  const ir_attr_t* extents = dynamic_count(value->type) ? extents_of(v, value) : NULL;
+  if (!extents) return NULL;
+  uint32_t count = ir_attr_ints(extents, numbers, MOST_SIZES);
+  for (uint32_t i = 0; i < count; ++i) numbers[i] = copy_argument(v, h, v->body->args[numbers[i]])->index;
+  return ir_attr_i64_array(v->ctx, numbers, count);
+}
+
+static ir_value_t* copy_argument(convs_t* v, helper_t* h, ir_value_t* value) {
   ir_value_t* copy = ir_value_map_get(h->map, value);
   if (copy) return copy;
-  if (value->def) {
-    for (uint32_t i = 0; i < value->def->operand_count; ++i) copy_value(v, h, ir_operand(value->def, i));
-    ir_op_t* op = ir_op_clone(v->ctx, value->def, h->map);
-    ir_block_append(h->body, op);
-    return ir_result(op, 0);
-  }
+  const ir_attr_t* extents = copy_extents(v, h, value);
   uint32_t count = h->op->operand_count;
   ir_value_t** operands = ARENA_ARRAY(ir_context_arena(v->ctx), ir_value_t*, count + 1);
   for (uint32_t i = 0; i < count; ++i) operands[i] = ir_operand(h->op, i);
   operands[count] = ir_operand(v->dispatch, value->index);
   ir_op_set_operands(v->ctx, h->op, operands, count + 1);
+  if (extents) h->size_count += ir_attr_ints(extents, h->sizes + h->size_count, MOST_SIZES);
   copy = ir_block_add_arg(v->ctx, h->body, value->type);
   ir_value_map_set(h->map, value, copy);
   return copy;
 }
 
-static helper_t helper_begin(convs_t* v, const char* suffix, ir_value_t* value) {
+static ir_value_t* copy_value(convs_t* v, helper_t* h, ir_value_t* value) {
+  if (!value->def) return copy_argument(v, h, value);
+  ir_value_t* copy = ir_value_map_get(h->map, value);
+  if (copy) return copy;
+  for (uint32_t i = 0; i < value->def->operand_count; ++i) copy_value(v, h, ir_operand(value->def, i));
+  const ir_attr_t* extents = copy_extents(v, h, value);
+  ir_op_t* op = ir_op_clone(v->ctx, value->def, h->map);
+  if (extents) ir_op_set_attr(v->ctx, op, "extents", extents);
+  ir_block_append(h->body, op);
+  return ir_result(op, 0);
+}
+
+static void helper_begin(convs_t* v, helper_t* h, const char* suffix, ir_value_t* value) {
   const char* of = ir_op_string(v->dispatch, "sym_name", "dispatch");
   const char* name = arena_printf(ir_context_arena(v->ctx), "%s_%s", of, suffix);
   ir_named_attr_t attr = {"sym_name", ir_attr_cstring(v->ctx, name)};
   ir_builder_t b = ir_builder_before(v->ctx, v->dispatch);
-  helper_t h = {.body = ir_block_create(v->ctx), .map = ir_value_map_create(v->ctx)};
-  h.op = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(v->ctx, GRAPH_DISPATCH),
-                                       .loc = v->dispatch->loc,
-                                       .result_types = &value->type,
-                                       .result_count = 1,
-                                       .attrs = &attr,
-                                       .attr_count = 1,
-                                       .region_count = 1});
-  ir_region_append(&h.op->regions[0], h.body);
-  h.inner = copy_value(v, &h, value);
-  h.b = ir_builder_at_end(v->ctx, h.body);
-  h.b.loc = v->op->loc;
-  return h;
+  *h = (helper_t){.body = ir_block_create(v->ctx), .map = ir_value_map_create(v->ctx)};
+  h->op = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(v->ctx, GRAPH_DISPATCH),
+                                        .loc = v->dispatch->loc,
+                                        .result_types = &value->type,
+                                        .result_count = 1,
+                                        .attrs = &attr,
+                                        .attr_count = 1,
+                                        .region_count = 1});
+  ir_region_append(&h->op->regions[0], h->body);
+  h->inner = copy_value(v, h, value);
+  h->extents = copy_extents(v, h, value);
+  h->b = ir_builder_at_end(v->ctx, h->body);
+  h->b.loc = v->op->loc;
 }
 
-static ir_value_t* helper_end(helper_t* h) {
+static ir_value_t* helper_end(convs_t* v, helper_t* h) {
+  if (h->extents) {
+    if (h->inner->def) ir_op_set_attr(v->ctx, h->inner->def, "extents", h->extents);
+    h->size_count += ir_attr_ints(h->extents, h->sizes + h->size_count, MOST_SIZES);
+  }
+  if (h->size_count) ir_op_set_attr(v->ctx, h->op, "sizes", ir_attr_i64_array(v->ctx, h->sizes, h->size_count));
   ir_build_op(&h->b, GRAPH_YIELD, &h->inner, 1, NULL);
   ir_value_t* result = ir_result(h->op, 0);
   result->type = h->inner->type;
@@ -105,24 +170,40 @@ static void drop_unused(ir_block_t* body) {
   }
 }
 
+static void replace_argument(convs_t* v, ir_value_t* arg, ir_value_t* outer) {
+  ir_value_t* old = ir_operand(v->dispatch, arg->index);
+  ir_op_set_operand(v->dispatch, arg->index, outer);
+  if (!old->uses && old->def && ir_is(old->def, GRAPH_CONSTANT)) ir_op_erase(old->def);
+  arg->type = outer->type;
+}
+
+static ir_value_t* append_argument(convs_t* v, ir_value_t* outer, const ir_attr_t* extents) {
+  uint32_t count = v->dispatch->operand_count;
+  if (extents) {  // behind those of the operands
+    int64_t sizes[2 * MOST_SIZES], numbers[MOST_SIZES];
+    uint32_t all = ir_attr_ints(graph_attr(v->dispatch, GRAPH_ATTR_sizes), sizes, MOST_SIZES);
+    uint32_t more = ir_attr_ints(extents, numbers, MOST_SIZES), at = sizes_before(v->dispatch, count);
+    memmove(sizes + at + more, sizes + at, sizeof(*sizes) * (all - at));
+    memcpy(sizes + at, numbers, sizeof(*sizes) * more);
+    ir_op_set_attr(v->ctx, v->dispatch, "sizes", ir_attr_i64_array(v->ctx, sizes, all + more));
+  }
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(v->ctx), ir_value_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) operands[i] = ir_operand(v->dispatch, i);
+  operands[count] = outer;
+  ir_op_set_operands(v->ctx, v->dispatch, operands, count + 1);
+  return ir_block_add_arg(v->ctx, v->body, outer->type);
+}
+
 // `outer` as an argument of the dispatch, in the place of one that nothing uses any more.
 static ir_value_t* bind_argument(convs_t* v, ir_value_t* outer) {
   drop_unused(v->body);
   for (uint32_t i = 0; i < v->body->arg_count; ++i) {
     ir_value_t* arg = v->body->args[i];
     if (arg->uses || !ir_type_is_tensor(arg->type) || !ir_type_is_static(arg->type)) continue;
-    ir_value_t* old = ir_operand(v->dispatch, i);
-    ir_op_set_operand(v->dispatch, i, outer);
-    if (!old->uses && old->def && ir_is(old->def, GRAPH_CONSTANT)) ir_op_erase(old->def);
-    arg->type = outer->type;
+    replace_argument(v, arg, outer);
     return arg;
   }
-  uint32_t count = v->dispatch->operand_count;
-  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(v->ctx), ir_value_t*, count + 1);
-  for (uint32_t i = 0; i < count; ++i) operands[i] = ir_operand(v->dispatch, i);
-  operands[count] = outer;
-  ir_op_set_operands(v->ctx, v->dispatch, operands, count + 1);
-  return ir_block_add_arg(v->ctx, v->body, outer->type);
+  return append_argument(v, outer, NULL);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -225,12 +306,13 @@ static ir_value_t* packed_weights(convs_t* v, ir_value_t* weights, const packing
     ir_builder_t b = ir_builder_before(v->ctx, v->dispatch);
     return graph_constant(&b, constant);
   }
-  helper_t h = helper_begin(v, "weights", weights);
+  helper_t h;
+  helper_begin(v, &h, "weights", weights);
   if (moves) h.inner = graph_transpose(&h.b, h.inner, p->perm);
   h.inner = graph_reshape(&h.b, h.inner, p->grouped->rank, p->grouped->dims, NULL);
   const ir_type_t* packed = layout_packed_type(v->ctx, p->grouped, 1, p->block);
   h.inner = ir_result(layout_tile_op(&h.b, GRAPH_PACK, h.inner, packed, 1, p->block), 0);
-  return helper_end(&h);
+  return helper_end(v, &h);
 }
 
 // Whether the tiles of floats can be made of what the input has side by side.
@@ -341,17 +423,37 @@ static void pad_columns(convs_t* v, helper_t* h, uint32_t last) {
   ir_op_set_attr(v->ctx, v->op, "pad_high", ir_attr_i64_array(v->ctx, v->c.pad_high, last + 1));
 }
 
+// The convolution's input from a dispatch before it, in place of `x`, which has those sizes.
+static ir_value_t* bind_input(convs_t* v, ir_value_t* outer, ir_value_t* x, const ir_attr_t* extents) {
+  bool is_argument = !x->def;
+  ir_op_set_operand(v->op, 0, NULL);
+  if (!extents) return bind_argument(v, outer);
+  drop_unused(v->body);
+  if (!is_argument || x->uses) return append_argument(v, outer, extents);
+  replace_argument(v, x, outer);
+  return x;
+}
+
+static bool wants_input(const convs_t* v, const ir_value_t* x) {
+  int64_t channel = graph_layout_axis(v->c.x_layout, 'c');
+  bool blocked = x->def && ir_is(x->def, GRAPH_UNPACK) && !ir_operand(x->def, 0)->def;
+  if (wants_words(v) && !in_words(v)) return true;
+  if (!is_read_only(x)) return true;
+  return is_depthwise(v, ir_operand(v->op, 1)->type) && channel != x->type->rank - 1 && !blocked;
+}
+
 static void prepare_input(convs_t* v) {
   ir_value_t* x = ir_operand(v->op, 0);
   uint32_t last = (uint32_t)x->type->rank - 3;
-  int64_t channel = graph_layout_axis(v->c.x_layout, 'c'), block = 0;
-  if (!is_static(x) || ir_type_count(x->type) == 0) return;
-  bool pads = needs_padding(v, last), computes = !is_read_only(x);
-  bool blocked = x->def && ir_is(x->def, GRAPH_UNPACK) && !ir_operand(x->def, 0)->def;
-  bool vectors = is_depthwise(v, ir_operand(v->op, 1)->type) && channel != x->type->rank - 1 && !blocked;
-  vectors |= wants_words(v) && !in_words(v);
-  if (!pads && !computes && !vectors) return;
-  helper_t h = helper_begin(v, "input", x);
+  int64_t channel = graph_layout_axis(v->c.x_layout, 'c'), block = 0, sizes[MOST_SIZES + 1];
+  uint32_t size_count = ir_attr_ints(graph_attr(v->dispatch, GRAPH_ATTR_sizes), sizes, MOST_SIZES + 1);
+  if (ir_type_count(x->type) == 0 || x->type->dims[channel] == IR_DYNAMIC) return;
+  if (!is_static(x) && (size_count > MOST_SIZES || !is_movable(v, x))) return;
+  bool pads = is_static(x) && needs_padding(v, last);
+  if (!pads && !wants_input(v, x)) return;
+  const ir_attr_t* extents = dynamic_count(x->type) ? extents_of(v, x) : NULL;
+  helper_t h;
+  helper_begin(v, &h, "input", x);
   if (pads) pad_columns(v, &h, last);
   const ir_type_t* plain = h.inner->type;
   if (channel == 1) block = layout_channel_block(v->device, plain->element, plain->dims[channel]);
@@ -359,11 +461,13 @@ static void prepare_input(convs_t* v) {
     const ir_type_t* packed = layout_packed_type(v->ctx, plain, channel, block);
     h.inner = ir_result(layout_tile_op(&h.b, GRAPH_PACK, h.inner, packed, channel, block), 0);
   }
-  ir_value_t* outer = helper_end(&h);
-  ir_op_set_operand(v->op, 0, NULL);
-  ir_value_t* arg = bind_argument(v, outer);
+  ir_value_t* arg = bind_input(v, helper_end(v, &h), x, extents);
   ir_builder_t b = ir_builder_before(v->ctx, v->body->first);
-  if (block) arg = ir_result(layout_tile_op(&b, GRAPH_UNPACK, arg, plain, channel, block), 0);
+  if (block) {
+    ir_op_t* unpack = layout_tile_op(&b, GRAPH_UNPACK, arg, plain, channel, block);
+    if (extents) ir_op_set_attr(v->ctx, unpack, "extents", extents);
+    arg = ir_result(unpack, 0);
+  }
   ir_op_set_operand(v->op, 0, arg);
 }
 

@@ -7,7 +7,8 @@
 //                                                    %3 = sub %2, 128 * (sums of the weights)
 //
 // Integers wrap around, so every step is exact. Signed bytes become unsigned ones by turning their highest bit. A
-// contraction is a convolution of one row. What does not fit is left for exact_floats.c.
+// contraction is a convolution of one row. Images may have any number and size that only a call knows. What does not
+// fit is left for exact_floats.c.
 #include <string.h>
 
 #include "base/memory.h"
@@ -18,10 +19,11 @@
 
 enum { WORD = 4, LEAST_CHANNELS = 3, HIGHEST = 128 };
 
-// Numbers x - zero for unsigned bytes x, which are `from` with its highest bits turned or not.
+// Numbers x - zero for unsigned bytes x, which are `from` with its highest bits turned or not, and moved as `before` is
+// to be the operand.
 typedef struct bytes_t {
-  ir_value_t* from;
-  const ir_type_t* type;  // of x, which is reshaped to it
+  ir_value_t *operand, *before, *from;
+  const ir_type_t* type;  // of x, or of the one row of pixels that x is taken as
   bool turned;
   int64_t zero;
   ir_value_t* added_zero;  // one i32 more that is known at run time only, or NULL
@@ -45,25 +47,32 @@ static bool read_zero(ir_value_t* value, bytes_t* out) {
   return true;
 }
 
-static bool read_bytes(ir_value_t* value, bytes_t* out) {
-  *out = (bytes_t){0};
-  ir_op_t* op = value->def;
+static bool read_bytes(ir_context_t* ctx, ir_value_t* value, bytes_t* out) {
+  *out = (bytes_t){.operand = value, .before = integers_before_moves(value)};
+  ir_op_t* op = out->before->def;
   if (op && ir_is(op, GRAPH_sub)) {
     if (!read_zero(ir_operand(op, 1), out)) return false;
     op = ir_operand(op, 0)->def;
   }
   if (!op || (!ir_is(op, GRAPH_castu) && !ir_is(op, GRAPH_cast))) return false;
   out->from = ir_operand(op, 0);
-  out->type = out->from->type;
+  out->type = ir_type_with_element(ctx, value->type, ir_type_scalar(out->from->type));
   out->turned = ir_is(op, GRAPH_cast);
   out->zero += out->turned ? HIGHEST : 0;
-  return is_int(out->type, 8) && ir_type_is_static(out->type) && ir_type_count(out->type) > 0;
+  return is_int(out->type, 8) && ir_type_count(out->type) != 0;
 }
 
 static ir_value_t* build_bytes(ir_builder_t* b, const bytes_t* x) {
   ir_value_t* value = x->from;
-  if (x->turned) value = graph_binary(b, SCALAR_xor, value, graph_splat_integer(b, value->type, HIGHEST));
-  return value->type == x->type ? value : graph_reshape(b, value, x->type->rank, x->type->dims, NULL);
+  const ir_type_t* scalar = ir_type_tensor(b->ctx, value->type->element, 0, NULL);
+  if (x->turned) {
+    ir_value_t* bit = graph_broadcast_like(b, graph_splat_integer(b, scalar, HIGHEST), value, NULL);
+    value = graph_binary(b, SCALAR_xor, value, bit);
+  }
+  value = integers_moved(b, x->operand, x->before, value);
+  if (value->type->rank == x->type->rank) return value;
+  ir_value_t* rows = graph_dim(b, value, 0);
+  return graph_reshape(b, value, x->type->rank, x->type->dims, &rows);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -88,10 +97,10 @@ static bool narrow_weights(const ir_attr_t* attr, const char* layout, int8_t* by
   return true;
 }
 
-// zero * sums of weights, as a tensor of the product's type.
-static ir_value_t* share_of_zero(ir_builder_t* b, const bytes_t* x, int32_t* sums, const ir_type_t* y, int64_t axis) {
-  const ir_type_t* i32 = ir_type_scalar(y);
-  int64_t channels = y->dims[axis];
+// zero * sums of weights, in the shape of the product `y`.
+static ir_value_t* share_of_zero(ir_builder_t* b, const bytes_t* x, int32_t* sums, ir_value_t* y, int64_t axis) {
+  const ir_type_t* i32 = ir_type_scalar(y->type);
+  int64_t channels = y->type->dims[axis];
   const ir_type_t* type = ir_type_tensor(b->ctx, i32, 1, &channels);
   size_t bytes = sizeof(*sums) * (size_t)channels;
   ir_value_t* share = NULL;
@@ -104,7 +113,7 @@ static ir_value_t* share_of_zero(ir_builder_t* b, const bytes_t* x, int32_t* sum
     for (int64_t i = 0; i < channels; ++i) sums[i] = (int32_t)((uint32_t)sums[i] * (uint32_t)x->zero);
     share = graph_constant(b, ir_attr_elements(b->ctx, type, sums, bytes));
   }
-  return graph_broadcast(b, share, y, &axis, NULL);
+  return graph_broadcast_like(b, share, y, &axis);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -143,7 +152,7 @@ static ir_value_t* write_frame(ir_builder_t* b, const bytes_t* x, ir_value_t* im
 static bool fits_words(const ir_type_t* x, const ir_type_t* w, const graph_conv_t* c) {
   int64_t channels = w->dims[graph_layout_axis(c->w_layout, 'i')], axis = graph_layout_axis(c->x_layout, 'c');
   if (c->batch_groups != 1 || x->rank < 3 || channels < LEAST_CHANNELS) return false;
-  if (c->groups > 1 && channels % WORD) return false;
+  if ((c->groups > 1 && channels % WORD) || x->dims[axis] == IR_DYNAMIC) return false;
   return axis == 1 || (axis == x->rank - 1 && x->dims[axis] % WORD == 0);
 }
 
@@ -161,7 +170,7 @@ static ir_value_t* convolve(ir_builder_t* b, const bytes_t* x, const ir_attr_t* 
     c->unsigned_lhs = true;
     y = graph_conv(b, write_frame(b, x, build_bytes(b, x), &frame), w, c, i32);
     if (x->zero || x->added_zero) {
-      y = graph_binary(b, SCALAR_sub, y, share_of_zero(b, x, sums, y->type, graph_layout_axis(c->y_layout, 'c')));
+      y = graph_binary(b, SCALAR_sub, y, share_of_zero(b, x, sums, y, graph_layout_axis(c->y_layout, 'c')));
     }
   }
   memory_free(bytes);
@@ -183,14 +192,16 @@ static ir_value_t* contract_bytes(ir_builder_t* b, ir_op_t* op, bytes_t* x, cons
   weights = ir_attr_elements(b->ctx, taps, ir_attr_data(weights), weights->size);
   x->type = ir_type_tensor(b->ctx, lhs->element, 3, (int64_t[]){1, lhs->dims[0], lhs->dims[1]});
   ir_value_t* y = convolve(b, x, weights, &c);
-  return y ? graph_reshape(b, y, 2, op->results[0].type->dims, NULL) : NULL;
+  if (!y) return NULL;
+  ir_value_t* rows = graph_dim(b, x->operand, 0);
+  return graph_reshape(b, y, 2, op->results[0].type->dims, &rows);
 }
 
 static ir_value_t* multiply_bytes(ir_builder_t* b, ir_op_t* op) {
   bytes_t x;
   bool is_conv = ir_is(op, GRAPH_CONV);
   if ((!is_conv && !ir_is(op, GRAPH_CONTRACT)) || !is_int(op->results[0].type, 32)) return NULL;
-  if (!is_int(ir_operand(op, 1)->type, 32) || !read_bytes(ir_operand(op, 0), &x)) return NULL;
+  if (!is_int(ir_operand(op, 1)->type, 32) || !read_bytes(b->ctx, ir_operand(op, 0), &x)) return NULL;
   const ir_attr_t* weights = integers_known(b->ctx, ir_operand(op, 1));
   if (!weights || ir_type_count(weights->type) == 0) return NULL;
   if (!is_conv) return contract_bytes(b, op, &x, weights);

@@ -176,3 +176,25 @@ ir_value_t* integers_product(ir_builder_t* b, const ir_op_t* op, ir_value_t* x, 
   graph_get_rhs_contract(op, lists[3]);
   return graph_contract(b, x, w, &c, element);
 }
+
+ir_value_t* integers_before_moves(ir_value_t* value) {
+  for (int depth = 0; depth < MAX_DEPTH && value->def; ++depth) {
+    if (!ir_is(value->def, GRAPH_RESHAPE) && !ir_is(value->def, GRAPH_TRANSPOSE)) break;
+    value = ir_operand(value->def, 0);
+  }
+  return value;
+}
+
+ir_value_t* integers_moved(ir_builder_t* b, const ir_value_t* value, const ir_value_t* before, ir_value_t* other) {
+  if (value == before) return other;
+  ir_op_t* op = value->def;
+  other = integers_moved(b, ir_operand(op, 0), before, other);
+  if (ir_is(op, GRAPH_RESHAPE)) {
+    ir_value_t* sizes[GRAPH_MAX_RANK];
+    for (uint32_t i = 1; i < op->operand_count; ++i) sizes[i - 1] = ir_operand(op, i);
+    return graph_reshape(b, other, value->type->rank, value->type->dims, sizes);
+  }
+  int64_t perm[GRAPH_MAX_RANK];
+  graph_get_perm(op, perm);
+  return graph_transpose(b, other, perm);
+}

@@ -28,5 +28,8 @@ bool integers_range(const ir_value_t* value, integers_t* out);
 // The graph.conv or graph.contract `op` with other operands and another type of sums.
 ir_value_t* integers_product(ir_builder_t* b, const ir_op_t* op, ir_value_t* x, ir_value_t* w,
                              const ir_type_t* element);
+// What is reshaped and transposed to be `value`; and another tensor of that one's shape, moved likewise.
+ir_value_t* integers_before_moves(ir_value_t* value);
+ir_value_t* integers_moved(ir_builder_t* b, const ir_value_t* value, const ir_value_t* before, ir_value_t* other);
 
 #endif  // IREE_C_PASSES_INTEGERS_H_

@@ -7,7 +7,8 @@
 //   %s
 //
 // Sums of integers are exact, so the result is at least as near to the true one as sums of rounded floats are. Scales
-// are one for the left operand and one, or one for each output channel, for the right one, whose bytes are known.
+// are one for the left operand and one, or one for each output channel, for the right one, whose bytes are known; sizes
+// of the left one may be known at a call only.
 // byte_products.c and exact_floats.c multiply the integers.
 #include "dialects/graph.h"
 #include "ir/rewrite.h"
@@ -42,8 +43,9 @@ static bool read_integers(ir_context_t* ctx, ir_value_t* value, scaled_t* out) {
     while (zero->def && ir_is(zero->def, GRAPH_BROADCAST)) zero = ir_operand(zero->def, 0);
     const ir_attr_t* known = graph_constant_value(zero);
     bool is_byte = is_cast(zero) && is_tensor_of(ir_operand(zero->def, 0)->type, i8);
-    if (!is_byte && !(known && known->splat && ir_attr_element_integer(known, 0) >= INT8_MIN &&
-                      ir_attr_element_integer(known, 0) <= UINT8_MAX)) {
+    bool one = known && (known->splat || ir_type_count(known->type) == 1);
+    if (!is_byte &&
+        !(one && ir_attr_element_integer(known, 0) >= INT8_MIN && ir_attr_element_integer(known, 0) <= UINT8_MAX)) {
       return false;
     }
     from = ir_operand(from->def, 0);
@@ -75,7 +77,6 @@ static ir_value_t* build_scale(ir_builder_t* b, const scaled_t* x) {
 static bool read_scaled(ir_context_t* ctx, ir_value_t* value, scaled_t* out) {
   const ir_type_t* f32 = ir_type_float(ctx, IR_F32);
   if (!value->def || !ir_is(value->def, GRAPH_mul) || !is_tensor_of(value->type, f32)) return false;
-  if (!ir_type_is_static(value->type)) return false;
   for (uint32_t i = 0; i < 2; ++i) {
     ir_value_t* floats = ir_operand(value->def, i);
     if (!floats->def || !ir_is(floats->def, GRAPH_cast)) continue;
@@ -109,14 +110,13 @@ static bool find_channels(const ir_op_t* op, const ir_type_t* weights, int64_t s
   return scaled < 0 || scaled == out->weights;
 }
 
-// The scales of both operands, as what the result is multiplied by.
-static ir_value_t* join_scales(ir_builder_t* b, const ir_type_t* y, int64_t channel, const scaled_t* x,
-                               const scaled_t* w) {
+// The scales of both operands, as what the result `y` is multiplied by.
+static ir_value_t* join_scales(ir_builder_t* b, ir_value_t* y, int64_t channel, const scaled_t* x, const scaled_t* w) {
   ir_value_t *left = build_scale(b, x), *right = build_scale(b, w);
   const ir_type_t* type = right->type;
   if (type->rank) left = graph_broadcast(b, left, type, NULL, NULL);
   ir_value_t* both = graph_binary(b, SCALAR_mul, left, right);
-  return graph_broadcast(b, both, y, type->rank ? &channel : NULL, NULL);
+  return graph_broadcast_like(b, both, y, type->rank ? &channel : NULL);
 }
 
 static ir_value_t* multiply_integers(ir_builder_t* b, ir_op_t* op) {
@@ -124,15 +124,17 @@ static ir_value_t* multiply_integers(ir_builder_t* b, ir_op_t* op) {
   scaled_t x, w;
   channels_t channels;
   if ((!ir_is(op, GRAPH_CONV) && !ir_is(op, GRAPH_CONTRACT)) || !is_tensor_of(y, f32)) return NULL;
-  if (!read_scaled(b->ctx, ir_operand(op, 0), &x) || x.axis >= 0) return NULL;
+  ir_value_t *lhs = ir_operand(op, 0), *before = integers_before_moves(lhs);
+  if (!read_scaled(b->ctx, before, &x) || x.axis >= 0) return NULL;
   if (!read_scaled(b->ctx, ir_operand(op, 1), &w) || !graph_constant_value(w.bytes)) return NULL;
   const ir_type_t* weights = w.integers->type;
   if (!find_channels(op, weights, w.axis, &channels)) return NULL;
   int64_t products = ir_type_count(weights), outputs = weights->dims[channels.weights];
   if (outputs == 0 || products / outputs > MOST_PRODUCTS) return NULL;
-  ir_value_t* sums = integers_product(b, op, x.integers, w.integers, ir_type_int(b->ctx, 32));
-  ir_value_t* scales = join_scales(b, y, channels.result, &x, &w);
-  return graph_binary(b, SCALAR_mul, graph_cast(b, sums, f32, false), scales);
+  ir_value_t* integers = integers_moved(b, lhs, before, x.integers);
+  ir_value_t* sums = integers_product(b, op, integers, w.integers, ir_type_int(b->ctx, 32));
+  sums = graph_cast(b, sums, f32, false);
+  return graph_binary(b, SCALAR_mul, sums, join_scales(b, sums, channels.result, &x, &w));
 }
 
 pass_result_t pass_scaled_products(ir_op_t* module, ir_context_t* ctx) {

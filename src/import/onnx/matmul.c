@@ -1,6 +1,7 @@
 // Matrix products.
 #include <string.h>
 
+#include "import/onnx/numbers.h"
 #include "import/onnx/ops.h"
 
 // Batch dims of `x` (all but the last two) broadcast to `rank` dims of sizes `dims`, the matrix kept.
@@ -40,10 +41,13 @@ static bool batch_dims(onnx_node_t* n, ir_value_t* a, ir_value_t* b, int32_t ran
 
 static bool sizes_fit(int64_t a, int64_t b) { return a == b || a == IR_DYNAMIC || b == IR_DYNAMIC; }
 
-// A weight matrix of rank 2 takes all leading dims of the left side as rows, so that it is not repeated.
+// A weight matrix of rank 2 takes all leading dims of the left side as rows, so that it is not repeated. How long those
+// are is the matrix's to say, where the model leaves it open. NULL after a diagnostic.
 static ir_value_t* contract_matrix(onnx_node_t* n, ir_value_t* a, ir_value_t* b, graph_contract_t* c,
                                    const ir_type_t* accumulator) {
-  int64_t lhs = a->type->rank - 1, rhs = 0;
+  int64_t lhs = a->type->rank - 1, rhs = 0, depth = b->type->dims[0];
+  if (depth != IR_DYNAMIC) a = onnx_sized(n, a, (int32_t)lhs, depth);
+  if (!a) return NULL;
   c->lhs_contract = &lhs;
   c->rhs_contract = &rhs;
   c->contract_count = 1;
@@ -162,6 +166,8 @@ bool onnx_lower_gemm(onnx_node_t* n) {
   ir_value_t *a = n->in[0].v, *b = n->in[1].v;
   int64_t lhs = onnx_int(n, "transA", 0) ? 0 : 1, rhs = onnx_int(n, "transB", 0) ? 1 : 0;
   if (!sizes_fit(a->type->dims[lhs], b->type->dims[rhs])) return onnx_error(n, "the summed dimensions differ in size");
+  if (b->type->dims[rhs] != IR_DYNAMIC) a = onnx_sized(n, a, (int32_t)lhs, b->type->dims[rhs]);
+  if (!a) return false;
   graph_contract_t c = {.lhs_contract = &lhs, .rhs_contract = &rhs, .contract_count = 1};
   ir_value_t* y = scaled(n, graph_contract(n->b, a, b, &c, a->type->element), onnx_float(n, "alpha", 1));
   if (onnx_has(n, 2)) {

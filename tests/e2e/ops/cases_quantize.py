@@ -89,4 +89,24 @@ def float_products(case):
 
 graph_case("DequantizeLinear-around-products", float_products, f32(3, 7, 83, low=-3, high=3), const(0.025), const(-9, I8),
            weights(83, 45, dtype=I8), const(np.linspace(0.001, 0.003, 45)), const(np.zeros(45), I8),
-           weights(70, 83, dtype=I8), outputs=2, opset=17)
+           weights(70, 83, dtype=I8), results=2, opset=17)
+graph_case("DequantizeLinear-around-conv-open", float_block, f32("b", 44, "h", "w", low=-3, high=3), const(0.025),
+           const(-9, I8), weights(44, 44, 3, 3, dtype=I8), const(np.linspace(0.001, 0.003, 44)), const(np.zeros(44), I8),
+           const(0.11), const(-120, I8), tolerance=0.1101,
+           sizes=[{"b": 1, "h": 6, "w": 6}, {"b": 3, "h": 1, "w": 17}, {"b": 2, "h": 9, "w": 2}])
+graph_case("DequantizeLinear-around-conv-all-open", float_block, f32("b", "c", "h", "w", low=-3, high=3), const(0.025),
+           const(-9, I8), weights(20, 20, 3, 3, dtype=I8), const(np.linspace(0.001, 0.003, 20)), const(np.zeros(20), I8),
+           const(0.11), const(-120, I8), tolerance=0.1101,
+           sizes=[{"b": 1, "c": 20, "h": 6, "w": 6}, {"b": 2, "c": 20, "h": 5, "w": 13}])
+graph_case("DequantizeLinear-around-products-open", float_products, f32("b", "s", 84, low=-3, high=3), const(0.025),
+           const(-9, I8), weights(84, 45, dtype=I8), const(np.linspace(0.001, 0.003, 45)), const(np.zeros(45), I8),
+           weights(70, 84, dtype=I8), results=2, opset=17,
+           sizes=[{"b": 1, "s": 1}, {"b": 3, "s": 7}, {"b": 2, "s": 33}])
+graph_case("DequantizeLinear-around-products-all-open", float_products, f32("b", "s", "d", low=-3, high=3), const(0.025),
+           const(-9, I8), weights(64, 48, dtype=I8), const(np.linspace(0.001, 0.003, 48)), const(np.zeros(48), I8),
+           weights(32, 64, dtype=I8), results=2, opset=17,
+           sizes=[{"b": 1, "s": 1, "d": 64}, {"b": 3, "s": 7, "d": 64}, {"b": 2, "s": 33, "d": 64}])
+case("MatMulInteger", "open-batch", u8("b", "s", 32), weights(32, 24, dtype=I8), const(120, U8), const(0, I8),
+     sizes=[{"b": 1, "s": 1}, {"b": 2, "s": 7}, {"b": 3, "s": 20}])
+case("ConvInteger", "open-batch", u8("b", 12, "h", "w"), weights(16, 12, 3, 3, dtype=I8), const(120, U8),
+     sizes=[{"b": 1, "h": 5, "w": 5}, {"b": 3, "h": 4, "w": 19}])
