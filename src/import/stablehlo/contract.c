@@ -114,16 +114,19 @@ bool stablehlo_lower_dot_general(lower_op_t* n) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// einsum: "ij,jk->ik"
+// einsum: "ij,jk->ik", "...ij,jk->...ik"
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct terms_t {
-  char text[3][GRAPH_MAX_RANK + 1];  // labels of left, right and result
+  char text[3][GRAPH_MAX_RANK + 1];  // labels of left, right and result; DOTS and the next ones are of "..."
+  int32_t dots[3];                   // where "..." is, or -1
 } terms_t;
 
-static bool read_terms(lower_op_t* n, uint32_t operands, terms_t* t) {
+enum { DOTS = 1 };  // no letter, nor are the GRAPH_MAX_RANK behind it
+
+static bool read_letters(lower_op_t* n, terms_t* t) {
   const char* at = ir_op_string(n->op, "einsum_config", "");
-  memset(t, 0, sizeof(*t));
+  *t = (terms_t){.dots = {-1, -1, -1}};
   for (uint32_t term = 0, size = 0; *at; ++at) {
     if (*at == ' ') continue;
     bool next = *at == ',' || (at[0] == '-' && at[1] == '>');
@@ -132,11 +135,41 @@ static bool read_terms(lower_op_t* n, uint32_t operands, terms_t* t) {
       term = *at == '>' ? 2 : term + 1;
       size = 0;
       if (term > 2) return lower_error(n, "has too many terms in 'einsum_config'");
-      continue;
+    } else if (strncmp(at, "...", 3) == 0 && t->dots[term] < 0) {
+      t->dots[term] = (int32_t)size;
+      at += 2;
+    } else {
+      bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
+      if (!letter || size == GRAPH_MAX_RANK)
+        return lower_unsupported(n, "letters and one '...' a term in 'einsum_config' are");
+      t->text[term][size++] = *at;
     }
-    bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z');
-    if (!letter || size == GRAPH_MAX_RANK) return lower_unsupported(n, "letters in 'einsum_config' are");
-    t->text[term][size++] = *at;
+  }
+  return true;
+}
+
+// Labels for the `count` last of `most` dimensions that "..." is, where the term has it.
+static bool spread_dots(terms_t* t, uint32_t term, int32_t count, int32_t most) {
+  size_t size = strlen(t->text[term]);
+  if (t->dots[term] < 0) return true;
+  if (count < 0 || size + (size_t)count > GRAPH_MAX_RANK) return false;
+  char* at = t->text[term] + t->dots[term];
+  memmove(at + count, at, size - (size_t)t->dots[term] + 1);
+  for (int32_t i = 0; i < count; ++i) at[i] = (char)(DOTS + most - count + i);
+  return true;
+}
+
+static bool read_terms(lower_op_t* n, uint32_t operands, terms_t* t) {
+  int32_t counts[2] = {0}, most = 0;
+  if (!read_letters(n, t)) return false;
+  for (uint32_t i = 0; i < operands; ++i) {
+    if (t->dots[i] >= 0) counts[i] = n->in[i]->type->rank - (int32_t)strlen(t->text[i]);
+    most = counts[i] > most ? counts[i] : most;
+  }
+  if (most > 0 && t->dots[2] < 0) return lower_error(n, "has a result without the '...' of its operands");
+  for (uint32_t i = 0; i < 3; ++i) {
+    if ((i == 2 || i < operands) && !spread_dots(t, i, i == 2 ? most : counts[i], most))
+      return lower_error(n, "has terms of other ranks");
   }
   for (uint32_t i = 0; i < operands; ++i) {
     if ((int32_t)strlen(t->text[i]) != n->in[i]->type->rank) return lower_error(n, "has terms of other ranks");
@@ -209,10 +242,43 @@ static ir_value_t* einsum_parts(lower_op_t* n, terms_t t, ir_value_t* x, ir_valu
   return permute_to(n, contract_parts(n, n->in[0], n->in[1], &d, element), labels, t.text[2]);
 }
 
+// Without dimension `at`, of size 1, which is broadcast by leaving it out.
+static ir_value_t* without_dim(lower_op_t* n, ir_value_t* x, int32_t at) {
+  int64_t dims[GRAPH_MAX_RANK];
+  ir_value_t* open[GRAPH_MAX_RANK];
+  uint32_t count = 0;
+  for (int32_t i = 0, to = 0; i < x->type->rank; ++i) {
+    if (i == at) continue;
+    dims[to++] = x->type->dims[i];
+    if (x->type->dims[i] == IR_DYNAMIC) open[count++] = graph_dim(n->b, x, (uint32_t)i);
+  }
+  return graph_reshape(n->b, x, x->type->rank - 1, dims, open);
+}
+
+// Of "..." a size of 1 meets any other.
+static void broadcast_dots(lower_op_t* n, terms_t* t, lower_value_t values[2]) {
+  for (int k = 0; k < 2; ++k) {
+    for (char* c = t->text[k]; *c;) {
+      const char* other = strchr(t->text[1 - k], *c);
+      int32_t at = (int32_t)(c - t->text[k]);
+      bool one = *c < 'A' && other && values[k].v->type->dims[at] == 1;
+      if (!one || values[1 - k].v->type->dims[other - t->text[1 - k]] == 1) {
+        ++c;
+        continue;
+      }
+      values[k].v = without_dim(n, values[k].v, at);
+      if (values[k].im) values[k].im = without_dim(n, values[k].im, at);
+      memmove(c, c + 1, strlen(c));
+    }
+  }
+}
+
 bool stablehlo_lower_einsum(lower_op_t* n) {
   terms_t t;
   if (!check_operands(n) || !read_terms(n, 2, &t)) return false;
-  lower_value_t x = n->values[0], y = n->values[1];
+  lower_value_t values[] = {n->values[0], n->values[1]};
+  broadcast_dots(n, &t, values);
+  lower_value_t x = values[0], y = values[1];
   if (!x.im && !y.im) return lower_return(n, einsum_parts(n, t, x.v, y.v));
   if (!x.im || !y.im) return lower_unsupported(n, "operands of one type are");
   ir_value_t *re = einsum_parts(n, t, x.v, y.v), *im = re ? einsum_parts(n, t, x.v, y.im) : NULL;

@@ -185,17 +185,19 @@ static bool lower_gesvdj(lower_op_t* n) {
   return true;
 }
 
-// gehrd of whole matrices: rows `low` to `high`, from 1.
+// gehrd: rows and columns before `low` and behind `high`, from 1, are those of an upper triangle already, so that
+// reflectors for them would change nothing. A matrix of one row has its form.
 static bool lower_gehrd(lower_op_t* n) {
   matrix_t a = operand(n, 0);
-  int64_t rows = matrix_rows(a);
-  if (stablehlo_call_number(n, "low", 1) != 1 || stablehlo_call_number(n, "high", rows) != rows || rows < 1) {
-    return lower_unsupported(n, "low = 1 and high = %lld are", (long long)rows);
+  int64_t rows = matrix_rows(a), low = stablehlo_call_number(n, "low", 1);
+  int64_t high = stablehlo_call_number(n, "high", rows);
+  if (low < 1 || high > rows || low > high) {
+    return lower_error(n, "needs rows 1 <= low <= high <= %lld, not %lld to %lld", (long long)rows, (long long)low,
+                       (long long)high);
   }
-  matrix_qr_t form = {a};
-  if (rows > 1) form = matrix_hessenberg(n->b, a);
+  matrix_qr_t form = rows > 1 ? matrix_hessenberg(n->b, a) : (matrix_qr_t){a, {0}};
   n->out[0] = result(form.a);
-  n->out[1] = rows > 1 ? result(form.tau) : nothing(n, 1);  // no reflector
+  n->out[1] = rows > 1 ? result(form.tau) : nothing(n, 1);
   n->out[2] = no_failure(n);
   return true;
 }

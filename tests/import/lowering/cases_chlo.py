@@ -35,6 +35,22 @@ return %0#0, %0#1 : tensor<2x5xf32>, tensor<2xf32>"""
     x, start = s.floats(2, 5), s.floats(2)
     sums = np.cumsum(x, 1) + start[:, None]
     s.add("columns", pretty, [x, start], [sums, sums[:, -1]])
+    # Sizes that a call knows: of what is scanned along, and of slices, which the region alone tells of the second result.
+    open_sizes = """%0:3 = "chlo.scan"(%a, %b, %c) ({{
+^bb0(%x: tensor<?xf32>, %y: tensor<i32>, %carry: tensor<?xf32>):
+  %1 = stablehlo.add %x, %carry : tensor<?xf32>
+  %2 = stablehlo.concatenate %1, %x, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  stablehlo.return %1, %2, %1 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+}}) {{dimension = 0 : i64, is_reverse = {0}, operandSegmentSizes = array<i32: 2, 1>, resultSegmentSizes = array<i32: 2, 1>}} : (tensor<?x?xf32>, tensor<?xi32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>)
+return %0#0, %0#1, %0#2 : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>"""
+    types = ["tensor<?x?xf32>", "tensor<?xi32>", "tensor<?xf32>"]
+    for rows, reverse in [(4, False), (3, True), (0, False)]:
+        x, y, start = s.floats(rows, 3), s.ints(rows), s.floats(3)
+        order = slice(None, None, -1) if reverse else slice(None)
+        sums = (np.cumsum(x[order], 0) + start)[order]
+        s.add(f"open_{rows}{'_reverse' if reverse else ''}", open_sizes.format(str(reverse).lower()), [x, y, start],
+              [sums, np.concatenate([sums, x], 1), (sums[0] if reverse else sums[-1]) if rows else start], types=types,
+              results=["tensor<?x?xf32>", "tensor<?x?xf32>", "tensor<?xf32>"])
     s.write("chlo")
 
 

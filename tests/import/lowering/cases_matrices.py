@@ -1,6 +1,7 @@
 """Factorizations that are custom calls. Run as a script to write matrices/*.mlir anew."""
 
 import numpy as np
+from scipy.linalg import lapack
 
 from case import Suite, dense, type_of
 
@@ -116,10 +117,16 @@ def factors():
     traces = [np.trace(np.linalg.matrix_power(a.astype(np.float64), k)).astype(np.float32) for k in range(1, 5)]
     s.add("gehrd", text + form + "return %t1, %t2, %t3, %t4 : tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>", [a],
           traces, 1e-4)
-    a = np.float32([[1.5]])
-    types = [type_of(a), "tensor<0xf32>", "tensor<i32>"]
+    a = s.floats(1, 1)
+    types = ["tensor<1x1xf32>", "tensor<0xf32>", "tensor<i32>"]
     s.add("gehrd_one", call("lapack_sgehrd_ffi", types, types=types[0], config="high = 1 : i32, low = 1 : i32") +
-          f"return %0#0 : {types[0]}", [a], [a])
+          f"return %0#0, %0#1, %0#2 : {', '.join(types)}", [a], [a, np.zeros(0, np.float32), np.int32(0)])
+    a = s.floats(5, 5)
+    a[1:, 0] = a[4, :4] = 0  # Rows and columns 2 to 4 are left to do.
+    h, tau, _ = lapack.sgehrd(a, lo=1, hi=3)
+    types = [type_of(a), type_of(tau), "tensor<i32>"]
+    s.add("gehrd_part", call("lapack_sgehrd_ffi", types, types=types[0], config="high = 4 : i32, low = 2 : i32") +
+          f"return %0#0, %0#1, %0#2 : {', '.join(types)}", [a], [h, tau, np.int32(0)], 1e-5)
     low, middle, high, b = s.floats(2, 4), s.floats(2, 4), s.floats(2, 4), s.floats(2, 4, 2)
     low[:, 0] = high[:, 3] = 0
     middle[0, 0] = 0  # rows must change places

@@ -225,6 +225,18 @@ def contractions():
           [u.astype(np.int32) @ j.astype(np.int32)])
     s.add("einsum", '%0 = stablehlo.einsum %a, %b, config = "bij,jbk->ikb" : (tensor<2x3x4xf32>, tensor<4x2x5xf32>) -> '
           "tensor<3x5x2xf32>\nreturn %0 : tensor<3x5x2xf32>", [x, y], [np.einsum("bij,jbk->ikb", x, y)])
+    p, q = s.floats(2, 3, 4, 5), s.floats(3, 5, 2)
+    s.add("einsum_dots", '%0 = stablehlo.einsum %a, %b, config = "...mk,...kn->...nm" : (tensor<2x3x4x5xf32>, tensor<3x5x2xf32>)'
+          " -> tensor<2x3x2x4xf32>\nreturn %0 : tensor<2x3x2x4xf32>", [p, q], [np.einsum("...mk,...kn->...nm", p, q)], 1e-5)
+    q = s.floats(2, 1, 5)
+    s.add("einsum_dots_of_one", '%0 = stablehlo.einsum %a, %b, config = "...mk,...k->m..." : (tensor<2x3x4x5xf32>, '
+          "tensor<2x1x5xf32>) -> tensor<4x2x3xf32>\nreturn %0 : tensor<4x2x3xf32>", [p, q],
+          [np.einsum("...mk,...k->m...", p, q)], 1e-5)
+    s.add("einsum_dots_open", '%0 = stablehlo.einsum %a, %b, config = "...k,...k->..." : (tensor<?x3x4x5xf32>, tensor<?x3x4x5xf32>)'
+          " -> tensor<?x3x4xf32>\nreturn %0 : tensor<?x3x4xf32>", [p, p], [np.einsum("...k,...k->...", p, p)], 1e-4,
+          types=["tensor<?x3x4x5xf32>", "tensor<?x3x4x5xf32>"], results=["tensor<?x3x4xf32>"])
+    s.add("unary_einsum_dots", '%0 = stablehlo.unary_einsum %a, config = "i...k->k..." : (tensor<2x3x4x5xf32>) -> tensor<5x3x4xf32>\n'
+          "return %0 : tensor<5x3x4xf32>", [p], [np.einsum("i...k->k...", p)], 1e-5)
     s.add("unary_einsum", '%0 = stablehlo.unary_einsum %a, config = "ijk->ki" : (tensor<2x3x4xf32>) -> tensor<4x2xf32>\n'
           "return %0 : tensor<4x2xf32>", [x], [np.einsum("ijk->ki", x)])
     for case in CONVOLUTIONS:

@@ -46,3 +46,42 @@ func.func @columns(%a: tensor<2x5xf32>, %b: tensor<2xf32>) -> (tensor<2x5xf32>, 
   } : (tensor<2x5xf32>, tensor<2xf32>) -> (tensor<2x5xf32>, tensor<2xf32>)
   return %0#0, %0#1 : tensor<2x5xf32>, tensor<2xf32>
 }
+
+func.func @open_4(%a: tensor<?x?xf32>, %b: tensor<?xi32>, %c: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>) attributes {
+    test.in = [dense<[[-1.1049153804779053, 0.08834800869226456, 0.5646836757659912], [1.7564282417297363, 0.3280631899833679, -0.9286664128303528], [1.7190988063812256, -0.03309886157512665, 0.7032034397125244], [-0.09584435820579529, -1.132079839706421, 0.7702081799507141]]> : tensor<4x3xf32>, dense<[-6, 5, 1, -6]> : tensor<4xi32>, dense<[-0.1603359431028366, -0.5527397394180298, -1.3170807361602783]> : tensor<3xf32>],
+    test.out = [dense<[[-1.2652512788772583, -0.4643917381763458, -0.7523970603942871], [0.49117690324783325, -0.1363285481929779, -1.6810634136199951], [2.210275650024414, -0.16942739486694336, -0.9778600335121155], [2.114431381225586, -1.3015072345733643, -0.20765185356140137]]> : tensor<4x3xf32>, dense<[[-1.2652512788772583, -0.4643917381763458, -0.7523970603942871, -1.1049153804779053, 0.08834800869226456, 0.5646836757659912], [0.49117690324783325, -0.1363285481929779, -1.6810634136199951, 1.7564282417297363, 0.3280631899833679, -0.9286664128303528], [2.210275650024414, -0.16942739486694336, -0.9778600335121155, 1.7190988063812256, -0.03309886157512665, 0.7032034397125244], [2.114431381225586, -1.3015072345733643, -0.20765185356140137, -0.09584435820579529, -1.132079839706421, 0.7702081799507141]]> : tensor<4x6xf32>, dense<[2.114431381225586, -1.3015072345733643, -0.20765185356140137]> : tensor<3xf32>]
+} {
+  %0:3 = "chlo.scan"(%a, %b, %c) ({
+  ^bb0(%x: tensor<?xf32>, %y: tensor<i32>, %carry: tensor<?xf32>):
+    %1 = stablehlo.add %x, %carry : tensor<?xf32>
+    %2 = stablehlo.concatenate %1, %x, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    stablehlo.return %1, %2, %1 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  }) {dimension = 0 : i64, is_reverse = false, operandSegmentSizes = array<i32: 2, 1>, resultSegmentSizes = array<i32: 2, 1>} : (tensor<?x?xf32>, tensor<?xi32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>)
+  return %0#0, %0#1, %0#2 : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>
+}
+
+func.func @open_3_reverse(%a: tensor<?x?xf32>, %b: tensor<?xi32>, %c: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>) attributes {
+    test.in = [dense<[[-1.1145933866500854, 1.8500295877456665, 1.5368921756744385], [-0.4708327054977417, 0.9578929543495178, -1.8321278095245361], [1.6602288484573364, 0.14868339896202087, 1.2810711860656738]]> : tensor<3x3xf32>, dense<[9, -4, 7]> : tensor<3xi32>, dense<[-0.6078251004219055, 1.8897587060928345, -0.2821604609489441]> : tensor<3xf32>],
+    test.out = [dense<[[-0.5330223441123962, 4.846364498138428, 0.7036750912666321], [0.5815710425376892, 2.996335029602051, -0.8332170844078064], [1.0524036884307861, 2.0384421348571777, 0.9989107251167297]]> : tensor<3x3xf32>, dense<[[-0.5330223441123962, 4.846364498138428, 0.7036750912666321, -1.1145933866500854, 1.8500295877456665, 1.5368921756744385], [0.5815710425376892, 2.996335029602051, -0.8332170844078064, -0.4708327054977417, 0.9578929543495178, -1.8321278095245361], [1.0524036884307861, 2.0384421348571777, 0.9989107251167297, 1.6602288484573364, 0.14868339896202087, 1.2810711860656738]]> : tensor<3x6xf32>, dense<[-0.5330223441123962, 4.846364498138428, 0.7036750912666321]> : tensor<3xf32>]
+} {
+  %0:3 = "chlo.scan"(%a, %b, %c) ({
+  ^bb0(%x: tensor<?xf32>, %y: tensor<i32>, %carry: tensor<?xf32>):
+    %1 = stablehlo.add %x, %carry : tensor<?xf32>
+    %2 = stablehlo.concatenate %1, %x, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    stablehlo.return %1, %2, %1 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  }) {dimension = 0 : i64, is_reverse = true, operandSegmentSizes = array<i32: 2, 1>, resultSegmentSizes = array<i32: 2, 1>} : (tensor<?x?xf32>, tensor<?xi32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>)
+  return %0#0, %0#1, %0#2 : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>
+}
+
+func.func @open_0(%a: tensor<?x?xf32>, %b: tensor<?xi32>, %c: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>) attributes {
+    test.in = [dense<> : tensor<0x3xf32>, dense<> : tensor<0xi32>, dense<[-0.0012290378799661994, 1.823915719985962, 1.61278235912323]> : tensor<3xf32>],
+    test.out = [dense<> : tensor<0x3xf32>, dense<> : tensor<0x6xf32>, dense<[-0.0012290378799661994, 1.823915719985962, 1.61278235912323]> : tensor<3xf32>]
+} {
+  %0:3 = "chlo.scan"(%a, %b, %c) ({
+  ^bb0(%x: tensor<?xf32>, %y: tensor<i32>, %carry: tensor<?xf32>):
+    %1 = stablehlo.add %x, %carry : tensor<?xf32>
+    %2 = stablehlo.concatenate %1, %x, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    stablehlo.return %1, %2, %1 : tensor<?xf32>, tensor<?xf32>, tensor<?xf32>
+  }) {dimension = 0 : i64, is_reverse = false, operandSegmentSizes = array<i32: 2, 1>, resultSegmentSizes = array<i32: 2, 1>} : (tensor<?x?xf32>, tensor<?xi32>, tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>)
+  return %0#0, %0#1, %0#2 : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>
+}
