@@ -1,5 +1,6 @@
 // Elementwise StableHLO ops that are more than a row of scalar.def.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/small_float.h"
@@ -7,12 +8,47 @@
 #include "import/quantized.h"
 #include "import/stablehlo/ops.h"
 
+//===----------------------------------------------------------------------------------------------------------------===
+// result_accuracy = #stablehlo.result_accuracy<atol = 1.0E-6, ulps = 2, mode = #stablehlo.result_accuracy_mode<...>>
+//===----------------------------------------------------------------------------------------------------------------===
+
+// How far a function of f32 may be from the exact value, in units in the last place; those of f16 are rounded f32.
+enum { F32_ULPS = 3 };
+
+// What is behind "key =" in an attribute's text, or 0.
+static double number_of(const char* text, const char* key) {
+  const char* at = strstr(text, key);
+  at = at ? strchr(at, '=') : NULL;
+  return at ? strtod(at + 1, NULL) : 0;
+}
+
+// Whether the result must be nearer than functions of f32 surely are.
+static bool wants_wider(const lower_op_t* n) {
+  const ir_attr_t* accuracy = ir_op_attr(n->op, "result_accuracy");
+  if (!accuracy || n->op->operand_count != 1 || ir_type_scalar(n->in[0]->type) != ir_type_float(n->ctx, IR_F32))
+    return false;
+  text_t text = {0};
+  ir_print_attr(&text, accuracy);
+  bool highest = strstr(text.data, "<HIGHEST>") != NULL, tolerance = strstr(text.data, "<TOLERANCE>") != NULL;
+  bool met = number_of(text.data, "ulps") >= F32_ULPS || number_of(text.data, "rtol") >= F32_ULPS * ldexp(1, -23);
+  text_finish(&text);
+  return highest || (tolerance && !met);
+}
+
+// In f64, rounded once.
+static bool lower_wider(lower_op_t* n) {
+  const ir_type_t* f32 = ir_type_scalar(n->in[0]->type);
+  n->in[0] = graph_cast(n->b, n->in[0], ir_type_float(n->ctx, IR_F64), false);
+  if (!lower_elementwise(n)) return false;
+  return lower_return(n, graph_cast(n->b, n->out[0].v, f32, false));
+}
+
 bool stablehlo_lower_elementwise(lower_op_t* n) {
   for (uint32_t i = 0; i < n->op->operand_count; ++i) {
     if (n->values[i].im) return stablehlo_lower_complex_elementwise(n);
     if (!n->in[i]) return lower_unsupported(n, "tensors are");
   }
-  return lower_elementwise(n);
+  return wants_wider(n) ? lower_wider(n) : lower_elementwise(n);
 }
 
 bool stablehlo_lower_uniform_quantize(lower_op_t* n) { return quantized_convert(n); }

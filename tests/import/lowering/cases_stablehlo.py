@@ -84,6 +84,13 @@ return %0 : tensor<3x4xf32>"""
           "return %0 : tensor<6xf32>", [odd], [np.array([np.inf, -np.inf, np.inf, 1, -2, np.inf], np.float32)])
     s.add("reduce_precision", "%0 = stablehlo.reduce_precision %a, format = e5m10 : tensor<6xf32>\n"
           "return %0 : tensor<6xf32>", [rounded], [np.array([1, 1.0009765625, 3.140625, np.inf, 0, -2.71875], np.float32)])
+    # Exact but for the last rounding, where the program asks for more than functions of f32 have.
+    x = np.concatenate([s.floats(500), s.floats(500, low=1, high=9)])
+    for name, accuracy in [("highest", "mode = #stablehlo.result_accuracy_mode<HIGHEST>"),
+                           ("tolerance", "ulps = 1, mode = #stablehlo.result_accuracy_mode<TOLERANCE>")]:
+        s.add(f"tanh_{name}", f"""%0 = stablehlo.tanh %a {{result_accuracy = #stablehlo.result_accuracy<{accuracy}>}} : tensor<1000xf32>
+%1 = stablehlo.bitcast_convert %0 : (tensor<1000xf32>) -> tensor<1000xi32>
+return %1 : tensor<1000xi32>""", [x], [np.tanh(x.astype(np.float64)).astype(np.float32).view(np.int32)])
     s.write("stablehlo")
 
 
