@@ -28,6 +28,7 @@ from onnx.reference import ReferenceEvaluator
 import case
 import draw
 import draws_numbers  # noqa: F401  (adds the operators)
+import draws_own  # noqa: F401
 import draws_places  # noqa: F401
 import run
 import tables  # noqa: F401  (adds the cases)
