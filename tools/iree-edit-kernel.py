@@ -88,11 +88,16 @@ def dump(options, work):
 
 
 def choose(options, kernels):
+    """The kernel's name; None where none is asked for."""
+    listed = "\n".join(f"  {name}" for name in kernels)
+    if not options.kernel:
+        print(f"kernels, of which --kernel= takes a name or how it begins up to an underscore:\n{listed}")
+        return None
     names = [name for name in kernels if name == options.kernel or name.startswith(f"{options.kernel}_")]
     if len(names) == 1:
         return names[0]
-    listed = "\n".join(f"  {name}" for name in kernels)
-    raise Failure(f"--kernel= has to name one of these, or how one begins up to an underscore:\n{listed}")
+    found = "several kernels" if names else "no kernel"
+    raise Failure(f"--kernel={options.kernel} is the beginning of {found}, up to an underscore; there are\n{listed}")
 
 
 def edit(options, original, edited):
@@ -160,13 +165,23 @@ def verify(options, modules, call):
     return result.returncode == 0, (result.stdout + result.stderr).strip()
 
 
+def result_count(options, module):
+    """Of the function that is called, as the module declares it."""
+    name = re.escape(options.function) if options.function else r"[^(\s]+"
+    text = run("reading", tool("iree-dump-module"), module).stdout
+    declaration = re.search(rf"iree\.abi\.declaration: .*@{name}\(.*", text)
+    return declaration[0].count("%output") if declaration else 1
+
+
 def counters(options, module, call):
-    """What the software GPU counts in one call; empty when it does not come to its end."""
+    """What the software GPU counts in one call; empty when it does not come to its end, which is said."""
     command = [*gpu(options, "--stats"), tool("iree-run-module"), "--device=amdgpu", f"--module={module}", *call,
-               "--output="]
+               *["--output="] * result_count(options, module)]  # results stay on the GPU: to bring them would count
     result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-    found = {match[2]: match[1] for match in re.finditer(r"^ +([\d.]+%?) (.*)$", result.stderr, re.MULTILINE)}
-    return found if result.returncode == 0 else {}
+    if result.returncode:
+        print(f"\nnothing is counted of {module}, which fails: {result.stderr.strip()}")
+        return {}
+    return {match[2]: match[1] for match in re.finditer(r"^ +([\d.]+%?) (.*)$", result.stderr, re.MULTILINE)}
 
 
 def measure(options, module, call):
@@ -251,6 +266,8 @@ def work_on(options):
     work.mkdir(parents=True, exist_ok=True)
     kernels = dump(options, work)
     name = choose(options, kernels)
+    if not name:
+        return 0
     original, edited = kernels[name], work / "edited.rocmasm"
     edit(options, original, edited)
     objects = [work / "original.hsaco", work / "edited.hsaco"]

@@ -1,6 +1,6 @@
 """Metrics of devices: of this machine, of an AMD GPU by a folder of files, of an NVIDIA GPU by a library for tests.
 
-    metrics.py TOOLS FOLDER [--nvml FILE]
+    metrics.py TOOLS FOLDER [--amd] [--hip] [--nvml FILE]
 """
 
 import argparse
@@ -75,22 +75,23 @@ def check_host(runner):
     expect("summary", "device_metric_records: sources=1 descriptors=" in result.stdout and " invalid_samples=0" in result.stdout, result.stdout)
 
 
-def check_amd(runner):
-    launcher = [runner.tools / "iree-softgpu", "--target=gfx1100", "--"]
-    runner.compile("amdgpu", "--iree-rocm-target=gfx1100")
-    result = runner.run("amdgpu", "amdgpu", launcher, IREE_HAL_AMDGPU_SYSFS_PATH=str(runner.folder / "nothing"))
-    expect("amdgpu: no files", result.returncode == 1 and "UNAVAILABLE; device-metrics of AMD GPUs come from files" in result.stderr,
+def check_amd(runner, device, target):
+    """By either driver of AMD GPUs, which say where the GPU is in ways of their own."""
+    launcher = [runner.tools / "iree-softgpu", f"--target={target}", "--"]
+    runner.compile(device, f"--iree-rocm-target={target}")
+    result = runner.run(device, device, launcher, IREE_HAL_AMDGPU_SYSFS_PATH=str(runner.folder / "nothing"))
+    expect(f"{device}: no files", result.returncode == 1 and "UNAVAILABLE; device-metrics of AMD GPUs come from files" in result.stderr,
            result.stderr)
     # The place of the GPU is in the message.
     place = result.stderr.split("nothing/bus/pci/devices/")[1].split()[0].rstrip(";")
     for name, text in FILES.items():
-        file = runner.folder / "sys" / "bus" / "pci" / "devices" / place / name
+        file = runner.folder / f"sys-{device}" / "bus" / "pci" / "devices" / place / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    result = runner.run("amdgpu", "amdgpu", launcher, IREE_HAL_AMDGPU_SYSFS_PATH=str(runner.folder / "sys"))
-    expect("amdgpu: run", result.returncode == 0, result.stderr)
-    samples = runner.samples("amdgpu", "amdgpu", "gpu")
-    expect("amdgpu: values", samples == [AMD, AMD], samples)
+    result = runner.run(device, device, launcher, IREE_HAL_AMDGPU_SYSFS_PATH=str(runner.folder / f"sys-{device}"))
+    expect(f"{device}: run", result.returncode == 0, result.stderr)
+    samples = runner.samples(device, device, "gpu")
+    expect(f"{device}: values", samples == [AMD, AMD], samples)
 
 
 def check_nvidia(runner, nvml):
@@ -110,6 +111,7 @@ def main():
     parser.add_argument("tools", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--amd", action="store_true")
+    parser.add_argument("--hip", action="store_true")
     parser.add_argument("--nvml", type=pathlib.Path)
     options = parser.parse_args()
     folder = options.folder.resolve()
@@ -117,7 +119,9 @@ def main():
     runner = Runner(options.tools.resolve(), folder)
     check_host(runner)
     if options.amd:
-        check_amd(runner)
+        check_amd(runner, "amdgpu", "gfx1100")
+    if options.hip:
+        check_amd(runner, "hip", "gfx90a")
     if options.nvml:
         check_nvidia(runner, options.nvml.resolve())
     return report()

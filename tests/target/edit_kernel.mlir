@@ -1,9 +1,12 @@
 // A kernel is edited by hand in one command: what is right, what is wrong, and what hardware would forgive.
 
-// RUN: not iree-edit-kernel %s --target=gfx1100 --work=%t.work 2>&1 | FileCheck --check-prefix=LIST %s
-// LIST: --kernel= has to name one of these
+// RUN: iree-edit-kernel %s --target=gfx1100 --work=%t.work | FileCheck --check-prefix=LIST %s
+// LIST: kernels, of which --kernel= takes a name
 // LIST: main_dispatch_0_reduction_64x256_f32
 // LIST: main_dispatch_1_matmul_64x1x64_f32
+
+// RUN: not iree-edit-kernel %s --target=gfx1100 --work=%t.work --kernel=main 2>&1 | grep "kernel=main is the beginning of several kernels"
+// RUN: not iree-edit-kernel %s --target=gfx1100 --work=%t.work --kernel=mai 2>&1 | grep "kernel=mai is the beginning of no kernel"
 
 // Kernels that do the same, one with an instruction more.
 // RUN: iree-edit-kernel %s --target=gfx1100 --work=%t.work --kernel=main_dispatch_1 --run="sed -i '/s_endpgm/i s_nop 0'" | FileCheck --check-prefix=SAME %s

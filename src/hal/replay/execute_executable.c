@@ -144,8 +144,10 @@ static iree_status_t prepare(replay_executor_t* x, const plan_record_t* r, iree_
     return iree_status_annotate_f(status, "executable %" PRIu64 " from '%.*s'", id, (int)substitution.source.size,
                                   substitution.source.data);
   }
-  return iree_status_annotate_f(status, "executable %" PRIu64 ", captured as '%.*s'", id,
-                                (int)params->executable_format.size, params->executable_format.data);
+  return iree_status_annotate_f(status,
+                                "executable %" PRIu64 ", captured as '%.*s'; --replay_executable_substitution=%" PRIu64
+                                "=FILE replaces it",
+                                id, (int)params->executable_format.size, params->executable_format.data, id);
 }
 
 iree_status_t replay_prepare_executable(replay_executor_t* x, const plan_record_t* r) {
