@@ -6,6 +6,7 @@
 // CHECK: 16x32xf32=
 // RUN: iree-compile --compile-mode=hal-executable --iree-hal-target-device=amdgpu --iree-rocm-target=gfx1100 %t/kernels.mlir -o %t/gfx1100.hsaco && iree-softgpu --target=gfx1100 -- iree-run-replay --device=amdgpu --replay_verify=exact --replay_executable_substitution=all=%t/gfx1100.hsaco %t/m.ireereplay | FileCheck --check-prefix=SAME %s
 // RUN: iree-compile --compile-mode=hal-executable --iree-hal-target-device=cuda --iree-cuda-target=sm_80 %t/kernels.mlir -o %t/sm_80.ptx && iree-softgpu --target=sm_80 -- iree-run-replay --device=cuda --replay_verify=exact --replay_executable_substitution=all=%t/sm_80.ptx %t/m.ireereplay | FileCheck --check-prefix=SAME %s
+// RUN: not iree-softgpu --target=sm_80 -- iree-run-replay --device=cuda %t/m.ireereplay 2>&1 | grep "captured as '.*'; --replay_executable_substitution=[0-9]*=FILE replaces it"
 // SAME: [SUCCESS] 1 of 1 reads (2048 bytes) are as captured
 
 func.func @main(%a: tensor<16x64xf32>, %b: tensor<64x32xf32>) -> tensor<16x32xf32> {

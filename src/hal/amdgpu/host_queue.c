@@ -2,8 +2,9 @@
 #include "hal/amdgpu/fault.h"
 
 enum { DEFAULT_EPOCH_COUNT = 1024, MAX_QUEUE_SIZE = 64 * 1024, DEFAULT_KERNARG_SIZE = 16 << 20 };
-// How long the completion thread waits at the signal before it looks about, in HSA's ticks: some milliseconds.
-enum { AWAIT_TICKS = 2000000 };
+// How long the completion thread waits at the signal before it looks about, in HSA's ticks: 10 milliseconds or more. A
+// wait that begins anew polls at first, so that many short ones would cost a processor.
+enum { AWAIT_TICKS = 10000000 };
 
 static host_queue_t* cast(gpu_queue_t* base) { return (host_queue_t*)base; }
 

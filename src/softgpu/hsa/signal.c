@@ -10,7 +10,7 @@
 
 #include "softgpu/hsa/runtime.h"
 
-enum { SIGNAL_SPINS = 2000, SIGNAL_SLEEP_MIN = 20000, SIGNAL_SLEEP_MAX = 500000 };  // nanoseconds
+enum { SIGNAL_SPINS = 2000, SIGNAL_SLEEP_MIN = 20000, SIGNAL_SLEEP_MAX = 4000000 };  // nanoseconds
 
 static uint32_t change_count;  // of all signals, by this interface: what those who wait sleep on
 static uint32_t waiting_count;
