@@ -55,8 +55,32 @@ static void load(warp_t* w, const inst_t* inst, void* to, u32 offset, bool alike
   }
 }
 
+// One lane alone, as in kernels that were made for processors: its element goes where it goes, and nothing is done for
+// the other lanes. False where that is not all there is to do.
+INLINE bool load_alone(warp_t* w, const inst_t* inst) {
+  u32 bytes = inst->bytes, count = inst->count, size = bytes * count, lane = (u32)__builtin_ctz(w->exec);
+  bool is_plain = bytes == inst->element && !inst->address_is_32 && !w->launch->is_instrumented &&
+                  inst->modifiers.value[PTX_GROUP_ORDER] <= PTX_RELAXED;
+  if (!is_plain || inst->space != PTX_GLOBAL) return false;
+  u64 address = ((const u64*)warp_at(w, &inst->op[0]))[lane] + inst->imm;
+  const memory_range_t* range = &w->ranges[inst->number % WARP_RANGES];
+  if (address - range->base >= range->size || range->size - (address - range->base) < size) return false;
+  if (address & (size - 1)) return false;
+  for (u32 k = 0; k < count; ++k) {
+    void* to = (u8*)warp_at(w, &inst->list[k]) + lane * bytes;
+    const void* from = (const void*)(address + k * bytes);
+    if (bytes == 4) {  // most are, and the size is a constant then
+      memcpy(to, from, 4);
+    } else {
+      memcpy(to, from, bytes);
+    }
+  }
+  return true;
+}
+
 static const inst_t* run_load(warp_t* w, const inst_t* inst) {
   u32 bytes = inst->bytes, count = inst->count;
+  if (w->exec && !(w->exec & (w->exec - 1)) && load_alone(w, inst)) return inst + 1;
   if (!access_resolve_aligned(w, inst, &inst->op[0], bytes * count, bytes * count, ACCESS_READ)) return NULL;
   if (inst->modifiers.value[PTX_GROUP_ORDER] > PTX_RELAXED) __atomic_thread_fence(__ATOMIC_SEQ_CST);
   int pattern = pattern_of(w, bytes * count);
