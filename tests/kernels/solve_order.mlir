@@ -94,7 +94,7 @@ func.func @order(%x: tensor<16x200xf32>) -> tensor<16x200xf32> {
 // CPU: kernel.if
 // GPU: kernel.func @top_dispatch_1_sort
 // GPU: kernel.func @top_dispatch_2_sort
-func.func @top(%x: tensor<16x2000xf32>) -> (tensor<16x5xf32>, tensor<16x5xi32>) {
-  %0:2 = chlo.top_k(%x, k = 5) : tensor<16x2000xf32> -> (tensor<16x5xf32>, tensor<16x5xi32>)
-  return %0#0, %0#1 : tensor<16x5xf32>, tensor<16x5xi32>
+func.func @top(%x: tensor<16x2000xf32>) -> (tensor<16x20xf32>, tensor<16x20xi32>) {
+  %0:2 = chlo.top_k(%x, k = 20) : tensor<16x2000xf32> -> (tensor<16x20xf32>, tensor<16x20xi32>)
+  return %0#0, %0#1 : tensor<16x20xf32>, tensor<16x20xi32>
 }
