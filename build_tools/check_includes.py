@@ -23,6 +23,7 @@ ALLOWED = {
     "hal": ["base", "module"],
     "vm": ["base", "module"],
     "io": ["base"],
+    "tokenizer": ["base"],
     "modules": ["base", "hal"],
     "runtime": ["base", "module", "hal", "vm"],
     "tooling": ["base", "module", "io"],
@@ -30,7 +31,7 @@ ALLOWED = {
     "softgpu": ["base", "isa"],
 }
 # Folders that may include the public headers of the runtime, iree/….
-RUNTIME = ["base", "module", "hal", "vm", "io", "modules", "runtime", "tooling", "pjrt"]
+RUNTIME = ["base", "module", "hal", "vm", "io", "modules", "runtime", "tokenizer", "tooling", "pjrt"]
 # Headers that are contracts between compiler and runtime, for both.
 SHARED = ("compiler/", "base/", "hal/buffer_view.h", "hal/local/executable_library.h")
 # Folders that may include LLVM's and lld's headers.

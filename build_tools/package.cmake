@@ -20,7 +20,8 @@ set(IREE_LIBRARY_NAMES
     io::memory_stream io::parameter_index io::parameter_index_provider io::parameter_provider io::scope_map
     io::stdio_stream io::stream io::vec_stream modules::check modules::hal modules::hal::debugging modules::hal::inline modules::hal::types
     modules::io::parameters::parameters runtime runtime::impl
-    task task::api vm vm::bytecode::module vm::cc vm::dynamic::module vm::impl)
+    task task::api tokenizer tokenizer::format::huggingface::tokenizer_json tokenizer::format::tiktoken
+    tokenizer::vocab vm vm::bytecode::module vm::cc vm::dynamic::module vm::impl)
 
 # Those of libiree_tooling.a.
 set(IREE_TOOLING_LIBRARY_NAMES
@@ -29,7 +30,7 @@ set(IREE_TOOLING_LIBRARY_NAMES
     tooling::parameter_util tooling::run_module tooling::vm_util)
 
 set(objects)
-foreach(library base module hal vm runtime io modules)
+foreach(library base module hal vm runtime io modules tokenizer)
   list(APPEND objects $<TARGET_OBJECTS:iree_${library}>)
 endforeach()
 add_library(iree_runtime_package STATIC ${objects})
@@ -46,7 +47,7 @@ set_target_properties(iree_runtime_package_shared PROPERTIES VERSION ${IREE_PACK
 target_link_options(iree_runtime_package_shared PRIVATE -Wl,--version-script=${exports})
 
 set(tools iree-run-module iree-benchmark-module iree-benchmark-executable iree-check-module iree-dump-module
-    iree-cpuinfo iree-c-embed-data
+    iree-cpuinfo iree-c-embed-data iree-tokenize
     iree-create-parameters iree-convert-parameters iree-dump-parameters iree-encode-parameters iree-profile
     iree-profile-render iree-run-replay iree-benchmark-replay iree-dump-replay iree-bisect
     iree-compile iree-opt iree-link iree-import-onnx iree-run-mlir iree-softgpu)

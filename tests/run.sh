@@ -37,6 +37,7 @@ imports() {
   $python tests/e2e/ops/sweep.py --evaluator "$build/tests/onnx-eval" --open results --every 9
   $python tests/import/onnx/table.py --check --cache "$build/tests"
   $python tests/import/lowering/table.py
+  $python tests/tokenizer/run.py --tools "$build/tools"
 END
 }
 
@@ -224,6 +225,7 @@ fuzz_one() {
       $python tests/random/generate.py --small --count 300 "$build/fuzz/graphs" ;;
     ptx) seeds=tests/softgpu/nvidia/ptx ;;
     hal_text) seeds=tests/fuzz/hal_text ;;
+    tokenizer) seeds=tests/tokenizer/files ;;
     offload_bundle)
       seeds=$build/fuzz/bundles
       $python tests/fuzz/offload_bundles.py "$seeds" ;;
