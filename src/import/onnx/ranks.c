@@ -32,6 +32,9 @@ typedef struct search_t {
   onnx_asked_t found;
 } search_t;
 
+// All operands and results have one rank.
+#define ALIKE "|Concat|GatherElements|ScatterElements|"
+
 static int32_t declared_rank(const ir_type_t* type) {
   return type->kind == IR_TYPE_VTENSOR && type->element ? type->rank : -1;
 }
@@ -85,9 +88,33 @@ static bool is_elementwise(const onnx_node_t* user, uint32_t input) {
 // Whether the result has the input's rank.
 static bool keeps_rank(const onnx_node_t* user, uint32_t input) {
   static const char others[] =
-      "|BatchNormalization|CumSum|Hardmax|InstanceNormalization|LayerNormalization|LogSoftmax|LpNormalization|"
-      "MaxPool|AveragePool|Pad|Resize|Slice|Softmax|Tile|Trilu|";
-  return is_elementwise(user, input) || (input == 0 && is_any_of(others, user)) || is_any_of("|Concat|", user);
+      "|AveragePool|BatchNormalization|CenterCropPad|CumProd|CumSum|DequantizeLinear|Dropout|GlobalAveragePool|"
+      "GlobalLpPool|GlobalMaxPool|GroupNormalization|Hardmax|InstanceNormalization|LRN|LayerNormalization|LogSoftmax|"
+      "LpNormalization|LpPool|MaxPool|MaxUnpool|MeanVarianceNormalization|Pad|QuantizeLinear|RMSNormalization|Resize|"
+      "ReverseSequence|ScatterND|Slice|Softmax|Split|Tile|TopK|Trilu|";
+  bool reduces = strncmp(user->name, "Reduce", 6) == 0 || is_any_of("|ArgMax|ArgMin|", user);
+  if (reduces) return input == 0 && onnx_int(user, "keepdims", 1);
+  return is_elementwise(user, input) || (input == 0 && is_any_of(others, user)) || is_any_of(ALIKE, user);
+}
+
+// The rank of another operand, of those that all have one.
+static int32_t rank_of_others(const onnx_node_t* user, uint32_t input) {
+  for (uint32_t i = 0; is_any_of(ALIKE, user) && i < user->op->operand_count; ++i) {
+    int32_t rank = i == input ? -1 : declared_rank(ir_operand(user->op, i)->type);
+    if (rank >= 0) return rank;
+  }
+  return -1;
+}
+
+// How many labels the operand has in an equation without "...".
+static int32_t label_count(const onnx_node_t* user, uint32_t input) {
+  if (strcmp(user->name, "Einsum") != 0) return -1;
+  const char* at = onnx_string(user, "equation", "");
+  if (strchr(at, '.')) return -1;
+  while (input && (at = strchr(at, ',')) != NULL) ++at, --input;
+  int32_t count = 0;
+  for (; at && *at && *at != ',' && *at != '-'; ++at) count += *at != ' ';
+  return at ? count : -1;
 }
 
 static int32_t asked_rank(const search_t* s, const onnx_node_t* user, uint32_t input) {
@@ -106,7 +133,8 @@ static int32_t asked_rank(const search_t* s, const onnx_node_t* user, uint32_t i
     return result >= 0 ? result : declared_rank(ir_operand(user->op, 1 - input)->type);
   const ir_attr_t* axes = strcmp(user->name, "Unsqueeze") == 0 && input == 0 ? constant_operand(s, user->op, 1) : NULL;
   if (axes && result >= 0) return result - (int32_t)ir_type_count(axes->type);
-  return keeps_rank(user, input) ? result : -1;
+  if (keeps_rank(user, input)) return result >= 0 ? result : rank_of_others(user, input);
+  return label_count(user, input);
 }
 
 static void look(search_t* s, const ir_value_t* v);

@@ -4,7 +4,7 @@ sizes. One module must do for every list of sizes."""
 import numpy as np
 from onnx import TensorProto, helper
 
-from case import Random, bools, case, chosen, const, f32, given, graph_case, i64, weights
+from case import Random, bools, case, chosen, const, f32, given, graph_case, i64, ints, nodes, weights
 from cases_dynamic import dynamic
 
 WEIGHTS = [{"o": 6, "c": 4, "h": 3, "w": 3}, {"o": 1, "c": 1, "h": 1, "w": 2}, {"o": 17, "c": 3, "h": 2, "w": 5}]
@@ -103,6 +103,18 @@ dynamic("Unsqueeze", "any-number", f32(3, 4), vector("axes"), sizes=lengths(
     {"axes": [0, -1]}, {"axes": [1, 2]}, stops=[({"axes": [0]}, "must have rank 4")]))
 dynamic("Expand", "any-number", f32(3, 1), vector("shape"), sizes=lengths(
     {"shape": [2, 3, 4]}, {"shape": [1, 1, 5]}, stops=[({"shape": [3, 3]}, "must have rank 3")]))
+# The rank of a result is that which an operator needs that takes it.
+TWO = lengths({"shape": [2, 6]}, {"shape": [4, 3]}, stops=[({"shape": [2, 3, 2]}, "must have rank 2")])
+for label, last, attributes in [("Einsum", f32("c", 5), {"equation": "rc,ck->rk"}), ("Concat", f32("r", "c"), {"axis": 0}),
+                                ("GatherElements", given([[1, 0], [0, 1]], np.int64), {"axis": 1})]:
+    graph_case(f"{label}-rank-of-others", nodes(("Reshape", "x0 x1", "r", {}), ("Softmax", "r", "s", {"axis": 1}),
+                                               (label, "s x2", "t", attributes), ("Reshape", "t x3", "y0", {})),
+               f32(3, 4), vector("shape"), last, ints(-1),
+               sizes=[dict(row, r=2, c=row["shape"][1]) for row in TWO])
+graph_case("ReduceMax-rank-kept", nodes(("Reshape", "x0 x1", "r", {}), ("ReduceMax", "r", "m", {"axes": [0]}),
+                                        ("Dropout", "m", "d", {}), ("Concat", "x2 d", "t", {"axis": 0}),
+                                        ("Reshape", "t x3", "y0", {})),
+           f32(3, 4), vector("shape"), f32("r", "c"), ints(-1), sizes=[dict(row, r=3, c=row["shape"][1]) for row in TWO])
 dynamic("Tile", "any-number", f32(2, 3), vector("repeats"), sizes=lengths(
     {"repeats": [1, 2]}, {"repeats": [3, 0]}, stops=[({"repeats": [2]}, "must have 2 elements")]))
 dynamic("Split", "any-number", f32(9, 2), vector("parts"), axis=0, results=3, sizes=lengths(
