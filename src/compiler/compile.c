@@ -393,6 +393,7 @@ static bool stage_layout(run_t* r) {
   r->programs[0].module = r->module;
   r->program_count = r->options->target_count ? r->options->target_count : 1;
   if (r->options->host_only) return true;
+  if (!run_passes(r, r->module, (const pass_t*[]){&row_pass_unroll}, 1)) return false;
   for (uint32_t i = 1; i < r->program_count; ++i) r->programs[i].module = ir_op_clone(r->ctx, r->module, NULL);
   for (uint32_t i = 0; i < r->program_count; ++i) {
     void* target = (void*)&r->options->targets[i];
