@@ -65,6 +65,24 @@ static bool has_squares(const dispatch_t* d, const ir_type_t* type, int32_t inne
   return is_whole && type->dims[inner] >= LEAST_SIDE && type->dims[type->rank - 1] >= LEAST_SIDE;
 }
 
+// Whether something else than elementwise functions reads the value, or what they make of it, so at other places than
+// those that are turned together.
+static bool is_read_elsewhere(const dispatch_t* d, const ir_value_t* value) {
+  uint32_t count = 1, most = 1;
+  for (const ir_op_t* op = value->def; op != d->yield; op = op->next) most += op->result_count;
+  const ir_value_t** made = ARENA_ARRAY(ir_context_arena(d->ctx), const ir_value_t*, most);
+  made[0] = value;
+  for (const ir_op_t* op = value->def->next; op != d->yield; op = op->next) {
+    bool reads = false;
+    for (uint32_t i = 0; i < op->operand_count && !reads; ++i) {
+      for (uint32_t j = 0; j < count && !reads; ++j) reads = ir_operand(op, i) == made[j];
+    }
+    if (reads && graph_scalar_fn(op) < 0) return true;
+    for (uint32_t i = 0; reads && i < op->result_count; ++i) made[count++] = &op->results[i];
+  }
+  return false;
+}
+
 // A transpose that elementwise functions lead to from `value`, of its shape.
 static ir_value_t* find_transpose(const dispatch_t* d, ir_value_t* value, int depth) {
   enum { DEEP = 8 };
@@ -73,7 +91,7 @@ static ir_value_t* find_transpose(const dispatch_t* d, ir_value_t* value, int de
   if (ir_is(op, GRAPH_TRANSPOSE)) {
     int32_t inner = inner_dim(op);
     bool turns = inner != value->type->rank - 1 && reads_runs(ir_operand(op, 0), 0);
-    return turns && has_squares(d, value->type, inner) ? value : NULL;
+    return turns && has_squares(d, value->type, inner) && !is_read_elsewhere(d, value) ? value : NULL;
   }
   if (graph_scalar_fn(op) < 0) return NULL;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
