@@ -190,6 +190,29 @@ static iree_hal_element_type_t type_of(const bisect_request_t* request, iree_str
   return is_type ? type : IREE_HAL_ELEMENT_TYPE_NONE;
 }
 
+static int compare_halves(const void* a, const void* b) {
+  uint16_t x, y;
+  memcpy(&x, a, sizeof(x));
+  memcpy(&y, b, sizeof(y));
+  return (x > y) - (x < y);
+}
+
+// Whether both sides have the same halves of dwords, in any order: elements of 16 bits or more that lie elsewhere.
+// Types do not matter, of which names tell those of one result.
+static bool is_reordered(bisect_t* b, const pair_t* pair) {
+  iree_host_size_t length = pair->after.data_length / 2 * 2;
+  uint8_t *sorted[2] = {NULL, NULL}, *sides[2] = {pair->expected, pair->after.data};
+  bool is_same = true;
+  for (int i = 0; i < 2 && is_same; ++i) {
+    iree_const_byte_span_t side = iree_make_const_byte_span(sides[i], length);
+    is_same = iree_status_consume_code(iree_allocator_clone(b->allocator, side, (void**)&sorted[i])) == IREE_STATUS_OK;
+    if (is_same) qsort(sorted[i], length / 2, 2, compare_halves);
+  }
+  is_same = is_same && memcmp(sorted[0], sorted[1], length) == 0;
+  for (int i = 0; i < 2; ++i) iree_allocator_free(b->allocator, sorted[i]);
+  return is_same;
+}
+
 // Prints the first element of a binding that differs, and how many do. Returns how many.
 static iree_host_size_t compare_pair(bisect_t* b, iree_hal_element_type_t type, iree_host_size_t i,
                                      const pair_t* pair) {
@@ -222,6 +245,12 @@ static iree_host_size_t compare_pair(bisect_t* b, iree_hal_element_type_t type, 
     fprintf(file, "); %" PRIhsz " of %" PRIhsz " elements differ\n", differing, count);
   } else {
     fprintf(file, "bytes after the last whole element differ\n");
+  }
+  if (is_reordered(b, pair)) {
+    fprintf(
+        file,
+        "    it has the reference's values in another order: the kernel writes them to the wrong places, or the two "
+        "sides lay this memory out in ways of their own, as for convolutions on processors and GPUs\n");
   }
   return differing + !tail;
 }
