@@ -25,6 +25,10 @@ IREE_FLAG(int32_t, device_profiling_flush_interval_ms, 0,
 IREE_FLAG(bool, print_device_statistics, false,
           "Prints sums of what devices tell, to stderr, at the end; without a mode those that cost least.")
 
+IREE_FLAG(string, device_capture_tool, "", "Refused: no other tool is asked to capture a device's work.");
+IREE_FLAG(string, device_capture_file, "", "Refused, as --device_capture_tool is.");
+IREE_FLAG(string, device_capture_label, "", "Refused, as --device_capture_tool is.");
+
 struct tooling_profiling_t {
   iree_allocator_t allocator;
   iree_hal_device_group_t* group;  // retained, or NULL for the one device
@@ -103,11 +107,22 @@ static iree_status_t parse_filter(iree_hal_profile_capture_filter_t* filter) {
   return iree_ok_status();
 }
 
+static iree_status_t refuse_capture(void) {
+  if (!FLAG_device_capture_tool[0] && !FLAG_device_capture_file[0] && !FLAG_device_capture_label[0]) {
+    return iree_ok_status();
+  }
+  return iree_make_status(
+      IREE_STATUS_UNIMPLEMENTED,
+      "--device_capture_tool, _file and _label: no other tool is asked to capture; "
+      "--device_profiling_mode= profiles, and --device_replay_output= captures for iree-run-replay");
+}
+
 static iree_status_t parse_options(iree_hal_device_profiling_options_t* options,
                                    iree_hal_profile_counter_set_selection_t* counters) {
   const iree_hal_device_profiling_data_families_t counter_families =
       IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES;
   memset(options, 0, sizeof(*options));
+  IREE_RETURN_IF_ERROR(refuse_capture());
   IREE_RETURN_IF_ERROR(parse_mode(&options->data_families));
   IREE_RETURN_IF_ERROR(parse_filter(&options->capture_filter));
   iree_flag_string_list_t names = FLAG_device_profiling_counter_list();

@@ -2,6 +2,9 @@
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx %s -o %t.vmfb
 // RUN: iree-run-module --driver=local-sync --module_file=%t.vmfb --entry_function=same --function_input=2xf32=1,2 | grep "2xf32=1 2"
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --entry_function=same --function_inputs=2xf32=1,2 | grep "2xf32=1 2"
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --input=2xf32=1,2 --device_capture_tool=renderdoc 2>&1 | grep "no other tool is asked to capture"
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --input=2xf32=1,2 --device_capture_file=x 2>&1 | grep "no other tool is asked to capture"
+// RUN: not iree-run-module --device=local-sync --module=%t.vmfb --input=2xf32=1,2 --device_capture_label=x 2>&1 | grep "no other tool is asked to capture"
 // RUN: not iree-run-module --driver=none --module=%t.vmfb --function=same --input=2xf32 2>&1 | grep "no driver 'none' registered"
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --entry_function=none 2>&1 | grep "no function .none. exported"
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --module_mode=none --function=same 2>&1 | grep "unrecognized --module_mode= value 'none'"
