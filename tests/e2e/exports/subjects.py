@@ -145,11 +145,13 @@ def shrink(config, attributes):
 def small_model(config_class, attributes):
     from transformers import AutoModel
 
+    # What exporters know: experts as products of the weights that tokens chose.
+    options = {"attn_implementation": "eager", "experts_implementation": "batched_mm"}
     with torch.device("meta"):  # Without memory, which a large one would take all of.
-        model = AutoModel.from_config(shrink(config_class(), attributes), attn_implementation="eager")
+        model = AutoModel.from_config(shrink(config_class(), attributes), **options)
     if sum(p.numel() for p in model.parameters()) > MOST_PARAMETERS:
         raise ValueError("too large")
-    return AutoModel.from_config(shrink(config_class(), attributes), attn_implementation="eager")
+    return AutoModel.from_config(shrink(config_class(), attributes), **options)
 
 
 def image_of(config):
