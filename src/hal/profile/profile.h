@@ -77,7 +77,8 @@ typedef struct hal_profile_tracing_t {
 
 // What a driver's devices can tell.
 typedef struct hal_profile_interface_t {
-  const char* kind;   // in messages
+  const char* kind;   // in messages; NULL: the device's identifier
+  const char* note;   // behind what is not supported; or NULL
   bool runs_on_host;  // work is timed by hal_profile_start and _piece
   iree_hal_device_profiling_data_families_t families;
   iree_hal_device_profiling_data_families_t lightweight;  // the least that gives statistics

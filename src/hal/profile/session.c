@@ -311,7 +311,8 @@ static const struct {
 #include "base/profile_families.def"
 };
 
-static iree_status_t refuse_families(const hal_profile_interface_t* interface, uint64_t refused) {
+static iree_status_t refuse_families(const hal_profile_interface_t* interface, iree_string_view_t kind,
+                                     uint64_t refused) {
   char names[1024];
   size_t size = 0;
   for (size_t i = 0; i < IREE_ARRAYSIZE(families); ++i) {
@@ -319,8 +320,9 @@ static iree_status_t refuse_families(const hal_profile_interface_t* interface, u
     size += (size_t)snprintf(names + size, sizeof(names) - size, "%s%s, which %s tell", size ? "; " : "",
                              families[i].name, families[i].devices);
   }
-  return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported %s profiling data families 0x%" PRIx64 " (%s)",
-                          interface->kind, refused, size ? names : "unknown");
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "unsupported %.*s profiling data families 0x%" PRIx64 " (%s)%s",
+                          (int)kind.size, kind.data, refused, size ? names : "unknown",
+                          interface->note ? interface->note : "");
 }
 
 static iree_status_t check_options(const hal_queued_device_t* device,
@@ -331,9 +333,10 @@ static iree_status_t check_options(const hal_queued_device_t* device,
                             (int)device->identifier.size, device->identifier.data);
   }
   uint64_t unsupported = options->data_families & ~interface->families;
-  if (unsupported) return refuse_families(interface, unsupported);
+  iree_string_view_t kind = interface->kind ? iree_make_cstring_view(interface->kind) : device->identifier;
+  if (unsupported) return refuse_families(interface, kind, unsupported);
   if (options->counter_set_count && !interface->counting) {
-    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "%s profiling has no counters", interface->kind);
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "%.*s profiling has no counters", (int)kind.size, kind.data);
   }
   return iree_ok_status();
 }

@@ -157,9 +157,8 @@ static void free_timer(hal_queued_device_t* base, uint64_t handle) {
 }
 
 // By how much of the library's times is allowed.
-#define INTERFACE(name, more, ...)                                                            \
-  {.kind = name,                                                                              \
-   .families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS | (more), \
+#define INTERFACE(more, ...)                                                                  \
+  {.families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS | (more), \
    .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT & (GPU_PROFILE_FAMILIES | (more)),            \
    .queues = gpu_profile_queues,                                                              \
    .correlate = correlate,                                                                    \
@@ -170,16 +169,15 @@ static void free_timer(hal_queued_device_t* base, uint64_t handle) {
    .open_metrics = stream_metrics_open,                                                       \
    __VA_ARGS__}
 const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1] = {
-    INTERFACE("GPU (--cuda_tracing=0 or --hip_tracing=0 takes no times)", 0),
-    INTERFACE("GPU (--cuda_tracing=1 or --hip_tracing=1 takes no times of dispatches)",
-              IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS),
-    INTERFACE("GPU", GPU_TIMED_PROFILE_FAMILIES),
+    INTERFACE(0, .note = "; --cuda_tracing=0 or --hip_tracing=0 takes no times"),
+    INTERFACE(IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS,
+              .note = "; --cuda_tracing=1 or --hip_tracing=1 takes no times of dispatches"),
+    INTERFACE(GPU_TIMED_PROFILE_FAMILIES),
 };
 const hal_profile_interface_t stream_cuda_profile_interface =
-    INTERFACE("GPU",
-              GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
+    INTERFACE(GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
                   IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES,
-              .counting = &stream_cuda_counting);
+              .kind = "cuda", .counting = &stream_cuda_counting);
 
 // The first time that it is told.
 iree_status_t stream_timer_begin(const stream_api_t* api, stream_timer_t* timer, void* stream) {

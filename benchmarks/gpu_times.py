@@ -1,0 +1,165 @@
+"""What profiles say of a GPU's times, next to the span of the graph: on a machine with a GPU.
+
+    python3 benchmarks/gpu_times.py --tools build/tools --device cuda --target sm_90 [--work build/times] [--prepare]
+    python3 benchmarks/gpu_times.py --tools build/tools --launcher "build/tools/iree-softgpu --target=sm_90 --"
+
+A row for each program: what a call takes without a profile; the span of its commands as the graph they are (profile of
+`device-queue-events`); the sum of its dispatches when each is timed (`dispatch-events`), and that sum over the span; the
+sum of its dispatches' own times where CUPTI is found (counter `gpu__time_duration.sum`); and what profiles cost a
+call. Each command's and each dispatch's least of all calls counts. --prepare compiles the programs and ends: where they
+run nothing but the tools, this folder and --work is needed.
+"""
+
+import argparse
+import json
+import pathlib
+import shlex
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
+from tools import ToolError, call, parse_samples  # noqa: E402
+
+FLAGS = {"cuda": ["--iree-hal-target-backends=cuda", "--iree-cuda-target="],
+         "hip": ["--iree-hal-target-device=hip", "--iree-hip-target="],
+         "amdgpu": ["--iree-hal-target-device=amdgpu", "--iree-rocm-target="]}
+DURATION = "gpu__time_duration.sum"
+LINKS = 24  # products one after the other, of some 100 us each
+CALLS = 20
+BERT_INPUTS = ["1x128xi64=7", "1x128xi64=1", "1x128xi64=0"]
+# File, function, inputs.
+PROGRAMS = [("products", "main", ["512x2048xf32=0.01", "2048x2048xf32=0.01"]), ("bert", "main_graph", BERT_INPUTS),
+            ("mobilenetv2_f16", "torch-jit-export", ["1x3x224x224xf16=0.5"])]
+
+
+def products():
+    """A chain of products by one matrix that the caller has."""
+    left, right = "tensor<512x2048xf32>", "tensor<2048x2048xf32>"
+    lines = [f"  %{i + 1} = linalg.matmul ins(%{i}, %b : {left}, {right}) outs(%z : {left}) -> {left}"
+             for i in range(LINKS)]
+    return "\n".join([f"func.func @main(%0: {left}, %b: {right}) -> {left} {{",
+                      f"  %z = arith.constant dense<0.0> : {left}", *lines, f"  return %{LINKS} : {left}", "}"])
+
+
+def bert():
+    """BERT-base of 128 tokens and few words, whose layers have the same weights: the module is small."""
+    import bert as network
+    from graph import Graph
+    known, normal = {}, Graph.normal
+
+    def shared(self, shape, *rest, **more):
+        if tuple(shape) not in known:
+            known[tuple(shape)] = normal(self, shape, *rest, **more)
+        return known[tuple(shape)]
+
+    Graph.normal, network.VOCABULARY = shared, 1000
+    return network.build()
+
+
+def prepare(options):
+    import make
+    options.work.mkdir(parents=True, exist_ok=True)
+    (options.work / "products.mlir").write_text(products())
+    bert().save(options.work / "bert.onnx")
+    sources = [options.work / "products.mlir", options.work / "bert.onnx",
+               make.write("mobilenetv2_f16", options.work.parent / "models")]
+    device, target = FLAGS[options.device]
+    for (name, *_), source in zip(PROGRAMS, sources):
+        call([options.tools / "iree-compile", source, device, target + options.target, "-o",
+              options.work / f"{name}.vmfb"])
+
+
+class Program:
+    def __init__(self, options, name, function, inputs):
+        self.options, self.name = options, name
+        self.command = [*shlex.split(options.launcher), options.tools / "iree-benchmark-module",
+                        f"--device={options.device}", f"--module={options.work / name}.vmfb", f"--function={function}",
+                        *[f"--input={text}" for text in inputs], f"--benchmark_min_time={options.calls}x",
+                        "--time_unit=us", *options.flag]
+
+    def run(self, *modes, flags=()):
+        """Milliseconds of a call, and the rows of the profile."""
+        profile = self.options.work / f"{self.name}.ireeprof"
+        profiled = [f"--device_profiling_mode={','.join(modes)}", f"--device_profiling_output={profile}"] if modes else []
+        milliseconds = min(parse_samples(call([*self.command, *profiled, *flags])))
+        if not modes:
+            return milliseconds, []
+        rows = call([self.options.tools / "iree-profile", "export", profile]).splitlines()
+        return milliseconds, [json.loads(row) for row in rows]
+
+
+def least(rows, key, value):
+    """The least value of each key, in milliseconds, added up, and how many keys there are."""
+    found = {}
+    for row in rows:
+        if key(row) is not None:
+            found[key(row)] = min(value(row), found.get(key(row), float("inf")))
+    return sum(found.values()) / 1e6, len(found)
+
+
+def recorded(row):
+    """The command buffer of an operation that has one."""
+    return row["command_buffer_id"] if row["op"] == "execute" else None
+
+
+def spans(rows):
+    return least([row for row in rows if row["record_type"] == "queue_device_event" and row["valid"]], recorded,
+                 lambda row: row["duration_ns"])
+
+
+def dispatches(rows):
+    return least([row for row in rows if row["record_type"] == "dispatch_event" and row["valid"]],
+                 lambda row: (row["command_buffer_id"], row["command_index"]), lambda row: row["duration_ns"])
+
+
+def counted(program):
+    """The sum of the dispatches' own times, or why there is none."""
+    try:
+        _, rows = program.run("dispatch-events", "counters", flags=[f"--device_profiling_counter={DURATION}"])
+    except ToolError as error:
+        print(f"{program.name}: {str(error).splitlines()[-1][:500]}", file=sys.stderr)
+        return None
+    places = {row["event_id"]: (row["command_buffer_id"], row["command_index"]) for row in rows
+              if row["record_type"] == "dispatch_event"}
+    return least([row for row in rows if row["record_type"] == "counter_sample"],
+                 lambda row: places[row["dispatch_event_id"]], lambda row: row["values"][0])[0]
+
+
+def measure(program):
+    off, _ = program.run()
+    spanned, rows = program.run("device-queue-events")
+    span, graphs = spans(rows)
+    timed, rows = program.run("device-queue-events", "dispatch-events")
+    apart, _ = spans(rows)
+    total, count = dispatches(rows)
+    own = counted(program) if program.options.device == "cuda" else None
+    return [program.name, f"{off:.4f}", str(graphs), f"{span:.4f}", str(count), f"{total:.4f}", f"{100 * total / span:.1f} %",
+            f"{apart:.4f}", "" if own is None else f"{own:.4f}", f"{spanned:.4f}", f"{timed:.4f}"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", required=True, type=pathlib.Path)
+    parser.add_argument("--device", default="cuda", choices=FLAGS)
+    parser.add_argument("--target", default="sm_90")
+    parser.add_argument("--launcher", default="", help="what comes before each command")
+    parser.add_argument("--flag", action="append", default=[], help="of the device, such as --cuda_cupti_path=DIR")
+    parser.add_argument("--work", default="build/times", type=pathlib.Path)
+    parser.add_argument("--only", action="append", choices=[name for name, *_ in PROGRAMS])
+    parser.add_argument("--calls", default=CALLS, type=int)
+    parser.add_argument("--prepare", action="store_true")
+    options = parser.parse_args()
+    if options.prepare:
+        prepare(options)
+        return 0
+    heads = ["milliseconds", "a call", "graphs", "their span", "dispatches", "their sum", "of the span",
+             "span, dispatches timed", "sum by CUPTI", "a call, spans timed", "a call, dispatches timed"]
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
+    for name, function, inputs in PROGRAMS:
+        if not options.only or name in options.only:
+            print("| " + " | ".join(measure(Program(options, name, function, inputs))) + " |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

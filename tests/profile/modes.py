@@ -1,0 +1,113 @@
+"""Every --device_profiling_mode= on every driver gives its records or is refused by name, as docs/profiling.md says.
+
+    modes.py TOOLS FOLDER [--amdgpu] [--hip] [--cuda CUPTI]
+
+CUPTI is a library for tests (cupti.c).
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+
+from expectations import expect, report
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = """
+func.func @main(%a: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %0 = linalg.softmax dimension(1) ins(%a : tensor<8x64xf32>) outs(%e : tensor<8x64xf32>) -> tensor<8x64xf32>
+  return %0 : tensor<8x64xf32>
+}
+"""
+# What each mode's rows are.
+ROWS = {"queue-events": "queue_event", "host-execution": "host_execution_event", "dispatch-events": "dispatch_event",
+        "device-queue-events": "queue_device_event", "executable-metadata": "executable_function",
+        "memory-events": "memory_event", "command-region-events": "command_region_event", "counters": "counter_sample",
+        "counter-ranges": "counter_sample", "executable-traces": "executable_trace",
+        "device-metrics": "device_metric_sample"}
+COUNTERS = {"amdgpu": "SQ_WAVES", "cuda": "smsp__warps_launched.sum"}
+
+
+def told():
+    """By driver, the modes that the documents say it has."""
+    lines = (ROOT / "docs" / "profiling.md").read_text().splitlines()
+    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    first = next(i for i, row in enumerate(table) if "--device_profiling_mode=" in row[0])
+    table = table[first:first + 2 + len(ROWS)]
+    modes = {driver: set() for column in table[0][2:] for driver in column.split(", ")}
+    for mode, _, *cells in table[2:]:
+        for column, cell in zip(table[0][2:], cells):
+            named = re.findall(r"`(\w+)`", cell)
+            for driver in column.split(", "):
+                if cell != "no" and (not named or driver in named):
+                    modes[driver].add(mode.strip("`"))
+    return modes
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120)
+
+
+class Driver:
+    def __init__(self, tools, folder, name, compiled, target=None, flags=()):
+        self.tools, self.name, self.flags = tools, name, list(flags)
+        self.profile, module = folder / f"{name}.ireeprof", folder / f"{name}.vmfb"
+        self.launcher = [tools / "iree-softgpu", f"--target={target}", "--"] if target else []
+        result = run(tools / "iree-compile", folder / "program.mlir", *compiled, "-o", module)
+        expect(f"{name}: compile", result.returncode == 0, result.stderr)
+        self.command = [*self.launcher, tools / "iree-run-module", f"--device={name}", f"--module={module}",
+                        "--function=main", "--input=8x64xf32=1", "--output=", *flags]
+
+    def check(self, mode, is_told):
+        flags = [f"--device_profiling_mode={mode}", f"--device_profiling_output={self.profile}"]
+        if mode.startswith("counter"):
+            flags.append(f"--device_profiling_counter={COUNTERS.get(self.name, 'any')}")
+        if mode == "executable-traces":
+            flags.append("--device_profiling_filter_function=*")
+        result = run(*self.command, *flags)
+        what = f"{self.name} {mode}"
+        if not is_told:
+            message = f"UNIMPLEMENTED; unsupported {self.name.split('-')[0]} profiling data families .*{mode}, which "
+            expect(f"{what} is refused", result.returncode == 1 and re.search(message, result.stderr), result)
+        elif mode == "device-metrics" and self.launcher:  # software GPUs have none
+            expect(f"{what} is not there", result.returncode == 1 and f"UNAVAILABLE; {mode}" in result.stderr, result)
+        else:
+            expect(f"{what}: run", result.returncode == 0, result)
+            rows = run(self.tools / "iree-profile", "export", self.profile).stdout.splitlines()
+            kinds = [json.loads(row)["record_type"] for row in rows]
+            expect(f"{what}: rows", ROWS[mode] in kinds and "diagnostic" not in kinds, kinds)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tools", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--amdgpu", action="store_true")
+    parser.add_argument("--hip", action="store_true")
+    parser.add_argument("--cuda", type=pathlib.Path)
+    options = parser.parse_args()
+    tools, folder = options.tools.resolve(), options.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "program.mlir").write_text(PROGRAM)
+    local = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"]
+    drivers = [Driver(tools, folder, name, local) for name in ("local-sync", "local-task")]
+    if options.amdgpu:
+        drivers.append(Driver(tools, folder, "amdgpu", ["--iree-hal-target-device=amdgpu", "--iree-rocm-target=gfx1100"],
+                              "gfx1100"))
+    if options.hip:
+        drivers.append(Driver(tools, folder, "hip", ["--iree-hal-target-device=hip", "--iree-hip-target=gfx90a"], "gfx90a"))
+    if options.cuda:
+        drivers.append(Driver(tools, folder, "cuda", ["--iree-hal-target-device=cuda"], "sm_90",
+                              [f"--cuda_cupti_path=file:{options.cuda.resolve()}"]))
+    modes = told()
+    expect("the documents have a column for each driver", {driver.name for driver in drivers} <= set(modes), modes)
+    for driver in drivers:
+        for mode in ROWS:
+            driver.check(mode, mode in modes[driver.name])
+    return report()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
