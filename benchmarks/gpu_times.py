@@ -4,7 +4,7 @@
     python3 benchmarks/gpu_times.py --tools build/tools --launcher "build/tools/iree-softgpu --target=sm_90 --"
 
 A row for each program: what a call takes without a profile; the span of its commands as the graph they are (profile of
-`device-queue-events`); the sum of its dispatches when each is timed (`dispatch-events`), and that sum over the span; the
+`device-queue-events`); the sum of its dispatches when each is timed (`dispatch-events`), and its share of the span; the
 sum of its dispatches' own times where CUPTI is found (counter `gpu__time_duration.sum`); and what profiles cost a
 call. Each command's and each dispatch's least of all calls counts. --prepare compiles the programs and ends: where they
 run nothing but the tools, this folder and --work is needed.
@@ -80,8 +80,8 @@ class Program:
     def run(self, *modes, flags=()):
         """Milliseconds of a call, and the rows of the profile."""
         profile = self.options.work / f"{self.name}.ireeprof"
-        profiled = [f"--device_profiling_mode={','.join(modes)}", f"--device_profiling_output={profile}"] if modes else []
-        milliseconds = min(parse_samples(call([*self.command, *profiled, *flags])))
+        profiled = [f"--device_profiling_mode={','.join(modes)}", f"--device_profiling_output={profile}"]
+        milliseconds = min(parse_samples(call([*self.command, *(profiled if modes else []), *flags])))
         if not modes:
             return milliseconds, []
         rows = call([self.options.tools / "iree-profile", "export", profile]).splitlines()
@@ -133,8 +133,9 @@ def measure(program):
     apart, _ = spans(rows)
     total, count = dispatches(rows)
     own = counted(program) if program.options.device == "cuda" else None
-    return [program.name, f"{off:.4f}", str(graphs), f"{span:.4f}", str(count), f"{total:.4f}", f"{100 * total / span:.1f} %",
-            f"{apart:.4f}", "" if own is None else f"{own:.4f}", f"{spanned:.4f}", f"{timed:.4f}"]
+    return [program.name, f"{off:.4f}", str(graphs), f"{span:.4f}", str(count), f"{total:.4f}",
+            f"{100 * total / span:.1f} %", f"{apart:.4f}", "" if own is None else f"{own:.4f}", f"{spanned:.4f}",
+            f"{timed:.4f}"]
 
 
 def main():
