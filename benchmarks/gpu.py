@@ -26,7 +26,7 @@ import onnxruntime
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "models")]
 import make  # noqa: E402
-from check import FUNCTIONS, TOLERANCE, largest_error, random_inputs, run_model  # noqa: E402
+from check import FUNCTIONS, largest_error, random_inputs, run_model, tolerance  # noqa: E402
 from compare import machine, table  # noqa: E402
 from gpu_operators import TYPES, attention_text, attentions, operators, some_rows  # noqa: E402
 from gpu_peers import Network, Unknown, jax_call, torch_call  # noqa: E402
@@ -39,8 +39,6 @@ DRIVERS = {
     "amdgpu": (["--iree-hal-target-device=amdgpu"], "--iree-rocm-target=", "ROCMExecutionProvider", None),
 }
 MODELS = [*make.NAMES, "gpt2", *make.HALVES, "mobilenetv2_qdq", "squeezenet", "lstm_128", "mobile_last"]
-HALVES_TOLERANCE = 1e-2
-BYTES_STEP = 0.05  # of the largest result, for networks between bytes
 TURNS = 2  # of ours and each peer
 
 
@@ -147,8 +145,8 @@ def check_model(device, name, work, rounds):
         ours += device.samples(module, function, inputs, rounds)
         for peer, samples in zip(peers, theirs):
             samples += clock(peer[0], 20 * rounds) if peer else []
-    most = BYTES_STEP if "_q" in name else HALVES_TOLERANCE if name in make.HALVES else TOLERANCE
-    return [name, " ".join(f"{error:.1e}" for error in errors), times(ours), *map(times, theirs)], max(errors) <= most
+    row = [name, " ".join(f"{error:.1e}" for error in errors), times(ours), *map(times, theirs)]
+    return row, max(errors) <= tolerance(name)
 
 
 def torch_samples(operands, function, rounds):

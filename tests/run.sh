@@ -130,7 +130,8 @@ softgpu() {
     $models --model mobilenetv2 --target gfx1100 --target gfx942 && \
     $models --check all --model mnist --model digits --model digits_batch && \
     $models --check all --model mobilenetv2 --target gfx1100 && \
-    $models --target sm_90 --model mobilenetv2 && $models --target sm_90 --check all --model mnist --model digits
+    $models --target sm_90 --model mobilenetv2 && $models --target sm_90 --check all --model mnist --model digits && \
+    $models --driver hip --target gfx90a --target gfx1030 --model mnist --model digits --model mobilenetv2
   $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 --vector 2 --vector 3 --vector 4
   $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all
   $python tests/softgpu/run_opencl.py --build "$build" --level 2 --check all --target gfx900 --target gfx906 \

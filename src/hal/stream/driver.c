@@ -84,23 +84,38 @@ static iree_status_t query_devices(iree_hal_driver_t* base, iree_allocator_t hos
   return iree_ok_status();
 }
 
-// A line of --dump_devices for an attribute that the library has; without a key, an empty line.
+// A line of --dump_devices (facts.def): GAP has no key, MEMORY no divisor.
 typedef struct fact_t {
   const char* key;
   stream_attribute_t attribute;
   uint32_t divisor;
   const char* unit;
+  bool is_for_cuda, is_for_hip;
 } fact_t;
 
-static iree_status_t dump_facts(const stream_api_t* api, int device, iree_host_size_t count, const fact_t* facts,
-                                iree_string_builder_t* out) {
-  IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(out, "\n"));
-  for (iree_host_size_t i = 0; i < count; ++i) {
-    if (api->library->attributes[facts[i].attribute] < 0) continue;
-    uint32_t value = (uint32_t)stream_api_attribute(api, device, facts[i].attribute) / facts[i].divisor;
-    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(out, "- %s: %u%s\n", facts[i].key, value, facts[i].unit));
+#define CUDA true, false
+#define HIP false, true
+#define BOTH true, true
+#define GAP(drivers) {NULL, 0, 0, NULL, drivers},
+#define FACT(drivers, key, attribute, divisor, unit) {key, STREAM_##attribute, divisor, unit, drivers},
+#define MEMORY(name) {.key = name, .is_for_cuda = true, .is_for_hip = true},
+static const fact_t facts[] = {
+#include "hal/stream/facts.def"
+};
+#undef CUDA
+#undef HIP
+#undef BOTH
+
+static iree_status_t dump_fact(const stream_api_t* api, int device, const fact_t* fact, iree_string_builder_t* out) {
+  if (!fact->key) return iree_string_builder_append_cstring(out, "\n");
+  if (!fact->divisor) {
+    size_t size = 0;
+    IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_memory, &size, device));
+    return iree_string_builder_append_format(out, "- %s: %zu MB\n", fact->key, size >> 20);
   }
-  return iree_ok_status();
+  if (api->library->attributes[fact->attribute] < 0) return iree_ok_status();
+  uint32_t value = (uint32_t)stream_api_attribute(api, device, fact->attribute) / fact->divisor;
+  return iree_string_builder_append_format(out, "- %s: %u%s\n", fact->key, value, fact->unit);
 }
 
 static iree_status_t dump_launch(const stream_api_t* api, int device, iree_string_builder_t* out) {
@@ -149,44 +164,18 @@ static iree_status_t dump_links(const stream_api_t* api, int ordinal, iree_strin
 }
 
 static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id, iree_string_builder_t* out) {
-  static const fact_t block[] = {
-      {"block-max-thread-count", STREAM_MAX_BLOCK_SIZE, 1, ""},
-      {"block-max-32-bit-register-count", STREAM_MAX_REGISTERS, 1, ""},
-      {"block-max-shared-memory", STREAM_MAX_SHARED_MEMORY, 1 << 10, " KB"},
-  };
-  static const fact_t multiprocessor[] = {
-      {"multiprocessor-count", STREAM_MULTIPROCESSORS, 1, ""},
-      {"multiprocessor-max-thread-count", STREAM_MAX_THREADS_OF_MULTIPROCESSOR, 1, ""},
-      {"multiprocessor-max-32-bit-register-count", STREAM_REGISTERS_OF_MULTIPROCESSOR, 1, ""},
-      {"multiprocessor-max-shared-memory", STREAM_SHARED_MEMORY_OF_MULTIPROCESSOR, 1 << 10, " KB"},
-  };
-  static const fact_t memory[] = {
-      {"memory-is-integrated-memory", STREAM_IS_INTEGRATED, 1, ""},
-      {"memory-has-unified-address-space", STREAM_HAS_UNIFIED_ADDRESSES, 1, ""},
-      {"memory-supports-managed-memory", STREAM_HAS_MANAGED_MEMORY, 1, ""},
-      {"memory-total-const-memory-size", STREAM_CONSTANT_MEMORY, 1 << 10, " KB"},
-      {"memory-l2-cache-size", STREAM_L2_CACHE_SIZE, 1, " bytes"},
-  };
-  static const fact_t gpu[] = {
-      {"gpu-compute-unit-count", STREAM_MULTIPROCESSORS, 1, ""},
-      {"gpu-compute-max-clock-rate", STREAM_CLOCK_RATE, 1000, " mHz"},
-      {"gpu-memory-max-clock-rate", STREAM_MEMORY_CLOCK_RATE, 1000, " mHz"},
-      {"gpu-warp-size", STREAM_WARP_SIZE, 1, ""},
-  };
   const stream_driver_t* driver = (const stream_driver_t*)base;
   const stream_api_t* api = driver->api;
   int ordinal = device_id ? __builtin_ctzll(device_id) : (int)driver->options.default_ordinal, device = 0;
-  size_t size = 0;
+  bool is_cuda = driver->platform->library == &stream_cuda_library;
   IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_get, &device, ordinal));
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api, device_memory, &size, device));
   IREE_RETURN_IF_ERROR(dump_identity(driver, device, out));
   IREE_RETURN_IF_ERROR(dump_launch(api, device, out));
-  IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(block), block, out));
-  IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(multiprocessor), multiprocessor, out));
-  IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(memory), memory, out));
-  IREE_RETURN_IF_ERROR(
-      iree_string_builder_append_format(out, "- memory-total-global-memory-size: %zu MB\n", size >> 20));
-  IREE_RETURN_IF_ERROR(dump_facts(api, device, IREE_ARRAYSIZE(gpu), gpu, out));
+  for (size_t i = 0; i < IREE_ARRAYSIZE(facts); ++i) {
+    if (is_cuda ? facts[i].is_for_cuda : facts[i].is_for_hip) {
+      IREE_RETURN_IF_ERROR(dump_fact(api, device, &facts[i], out));
+    }
+  }
   return dump_links(api, ordinal, out);
 }
 
