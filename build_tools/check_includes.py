@@ -26,7 +26,7 @@ ALLOWED = {
     "tokenizer": ["base"],
     "modules": ["base", "hal"],
     "runtime": ["base", "module", "hal", "vm"],
-    "tooling": ["base", "module", "io"],
+    "tooling": ["base", "module", "io", "tokenizer"],
     "isa": ["base"],
     "softgpu": ["base", "isa"],
 }

@@ -214,8 +214,10 @@ fuzz_one() {
   case $name in
     mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
     lower) seeds=$(echo tests/import/lowering/*/) ;;
-    profile) # IREE's, and ours with counters and traces where there are any
-      seeds="tests/profile $(ls -d "$build/tests/counters" "$build/tests/traces" 2>/dev/null)" ;;
+    profile) # IREE's, its rows, and ours with counters and traces where there are any
+      mkdir -p "$build/fuzz/rows" && "$build/tools/iree-profile" export --output="$build/fuzz/rows/iree.jsonl" \
+        tests/profile/iree.ireeprof
+      seeds="tests/profile $build/fuzz/rows $(ls -d "$build/tests/counters" "$build/tests/traces" 2>/dev/null)" ;;
     bytecode) seeds=tests/ir/bytecode/files ;;
     vmfb) seeds=$build/demo ;;
     gpu_code | code_object)

@@ -104,6 +104,7 @@ static iree_status_t read_number(reader_t* r, json_t* out) {
   out->kind = JSON_NUMBER;
   out->number = strtod(text, &end);
   if (!size || end != text + size) return complain(r, "a value is needed: {, [, a string, a number, true, false, null");
+  out->text = iree_make_string_view(r->text.data + r->at, size);
   r->at += size;
   return iree_ok_status();
 }

@@ -10,7 +10,7 @@ typedef struct json_t json_t;
 struct json_t {
   json_kind_t kind;
   iree_string_view_t name;  // of an object's member
-  iree_string_view_t text;  // of strings, as UTF-8 without escapes
+  iree_string_view_t text;  // of strings, as UTF-8 without escapes; of numbers, as written
   double number;
   const json_t *first, *next;  // of arrays and objects; the next beside it
   size_t count;

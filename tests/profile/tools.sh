@@ -68,8 +68,10 @@ refuse --device_profiling_mode=executable-traces --device_profiling_output=x.ire
 expect 'unsupported family' 'data families 0x40 \(executable-traces, which amdgpu devices tell\)' run.txt
 refuse --print_device_statistics --device_profiling_output=x.ireeprof
 expect 'statistics and output' 'cannot be combined with --device_profiling_output' run.txt
-python3 "$here/page.py" "$tools" . >page.txt || failed=$((failed + 1))
-grep FAILED page.txt
-passed=$((passed + $(sed -nE 's/^([0-9]+) passed.*/\1/p' page.txt)))
+for part in page perfetto; do
+  python3 "$here/$part.py" "$tools" . >$part.txt || failed=$((failed + 1))
+  grep FAILED $part.txt
+  passed=$((passed + $(sed -nE 's/^([0-9]+) passed.*/\1/p' $part.txt)))
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

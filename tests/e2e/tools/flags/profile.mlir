@@ -19,8 +19,13 @@
 // RUN: iree-profile counter --format=jsonl --counter_samples %t.d.ireeprof | grep '"mode":"samples"'
 // RUN: rm -f %t.txt && iree-profile summary --output=%t.txt %t.d.ireeprof && grep "dispatch_events=1" %t.txt
 // RUN: iree-profile report --peak_gflops=100 --peak_gbps=20.5 %t.d.ireeprof | grep '"peak":{"gflops":100,"gbps":20.5}'
-// RUN: iree-profile-render --o=- %t.d.ireeprof 2>/dev/null | grep '"ph":"X"'
-// RUN: not iree-profile-render --o=- --f=nope %t.d.ireeprof 2>&1 | grep "f=nope is not known"
+// RUN: iree-profile-render --output=- --format=json %t.d.ireeprof 2>/dev/null | grep '"ph":"X"'
+// RUN: not iree-profile-render --output=- --format=nope %t.d.ireeprof 2>&1 | grep "format=nope is not known; perfetto and json are"
+// RUN: iree-profile-render --quiet -f perfetto %t.d.ireeprof -o %t.pftrace 2>&1 | not grep . && grep -q "IREE HAL profile" %t.pftrace
+// RUN: iree-profile export --format=ireeperf-jsonl --output=- %t.d.ireeprof | iree-profile-render --format=perfetto - -o %t.rows.pftrace && cmp %t.pftrace %t.rows.pftrace
+// RUN: not iree-profile-render %s --output %t.x 2>&1 | grep "neither a profile (.ireeprof) nor rows of .iree-profile export."
+// RUN: iree-profile export %t.d.ireeprof | sed 's/"schema_version":15/"schema_version":14/' | not iree-profile-render - -o %t.x 2>&1 | grep "UNIMPLEMENTED; rows of ireeperf-jsonl's version 14; 15 is known; row 1; reading '-'"
+// RUN: iree-profile export %t.d.ireeprof | sed 's/"event_id":1,/"event_id":"one",/' | not iree-profile-render - -o %t.x 2>&1 | grep "INVALID_ARGUMENT; 'event_id' of a row of type '.*' is no number that it can be; row"
 
 func.func @f() -> tensor<64xf32> {
   %0 = stablehlo.iota dim = 0 : tensor<64xf32>

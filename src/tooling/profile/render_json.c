@@ -1,6 +1,5 @@
 // See render.h.
 #include "tooling/profile/render.h"
-
 #include "tooling/profile/rows.h"
 #include "tooling/profile/timeline.h"
 
@@ -82,7 +81,7 @@ static void print_memory(void* user_data, uint32_t physical, profile_series_t se
   ++r->counts->samples;
 }
 
-iree_status_t profile_render(const profile_bundle_t* bundle, FILE* file, profile_render_counts_t* out_counts) {
+iree_status_t profile_render_json(const profile_bundle_t* bundle, FILE* file, profile_render_counts_t* out_counts) {
   render_t render = {.file = file, .counts = out_counts};
   const profile_timeline_t timeline = {&render, print_queue, print_slice, print_submission, print_memory};
   *out_counts = (profile_render_counts_t){0};
