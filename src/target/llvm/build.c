@@ -104,6 +104,21 @@ LLVMValueRef build_intrinsic3(emit_t* e, const char* name, LLVMValueRef a, LLVMV
   return build_intrinsic(e, name, &type, 1, (LLVMValueRef[]){a, b, c}, 3);
 }
 
+LLVMValueRef build_each(emit_t* e, const char* name, const LLVMValueRef* args, unsigned arg_count) {
+  enum { MOST = 3 };
+  LLVMTypeRef type = LLVMTypeOf(args[0]), scalar = build_scalar_type(type), i32 = LLVMInt32TypeInContext(e->context);
+  unsigned lanes = build_lanes(type);
+  if (!lanes) return build_intrinsic(e, name, &scalar, 1, args, arg_count);
+  LLVMValueRef result = LLVMGetPoison(type), ones[MOST];
+  for (unsigned i = 0; i < lanes; ++i) {
+    LLVMValueRef at = LLVMConstInt(i32, i, 0);
+    for (unsigned j = 0; j < arg_count; ++j) ones[j] = LLVMBuildExtractElement(e->builder, args[j], at, "");
+    LLVMValueRef one = build_intrinsic(e, name, &scalar, 1, ones, arg_count);
+    result = LLVMBuildInsertElement(e->builder, result, one, at, "");
+  }
+  return result;
+}
+
 LLVMValueRef build_fabs(emit_t* e, LLVMValueRef x) { return build_intrinsic1(e, "llvm.fabs", x); }
 LLVMValueRef build_copysign(emit_t* e, LLVMValueRef magnitude, LLVMValueRef sign) {
   return build_intrinsic2(e, "llvm.copysign", magnitude, sign);

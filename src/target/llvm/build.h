@@ -67,6 +67,8 @@ LLVMValueRef build_intrinsic(emit_t* e, const char* name, const LLVMTypeRef* typ
 LLVMValueRef build_intrinsic1(emit_t* e, const char* name, LLVMValueRef a);
 LLVMValueRef build_intrinsic2(emit_t* e, const char* name, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef build_intrinsic3(emit_t* e, const char* name, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
+// The same of each lane alone, for intrinsics of scalars.
+LLVMValueRef build_each(emit_t* e, const char* name, const LLVMValueRef* args, unsigned arg_count);
 
 LLVMValueRef build_fabs(emit_t* e, LLVMValueRef x);
 LLVMValueRef build_copysign(emit_t* e, LLVMValueRef magnitude, LLVMValueRef sign);

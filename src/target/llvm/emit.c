@@ -30,17 +30,9 @@ void emit_fail(emit_t* e, const ir_op_t* op, const char* format, ...) {
 
 // exp2 that need not be exact, by the target's instruction; false where it has none.
 static bool emit_quick_exp2(emit_t* e, ir_op_t* op) {
-  LLVMValueRef x = emit_operand(op, 0), result = LLVMGetUndef(LLVMTypeOf(x));
-  LLVMTypeRef scalar = build_scalar_type(LLVMTypeOf(x)), i32 = LLVMInt32TypeInContext(e->context);
-  if (!e->hooks->exp2 || LLVMGetTypeKind(scalar) != LLVMFloatTypeKind) return false;
-  unsigned lanes = build_lanes(LLVMTypeOf(x));
-  if (!lanes) result = build_intrinsic(e, e->hooks->exp2, &scalar, 1, &x, 1);
-  for (unsigned i = 0; i < lanes; ++i) {
-    LLVMValueRef at = LLVMConstInt(i32, i, 0), one = LLVMBuildExtractElement(e->builder, x, at, "");
-    one = build_intrinsic(e, e->hooks->exp2, &scalar, 1, &one, 1);
-    result = LLVMBuildInsertElement(e->builder, result, one, at, "");
-  }
-  emit_set(ir_result(op, 0), result);
+  LLVMValueRef x = emit_operand(op, 0);
+  if (!e->hooks->exp2 || LLVMGetTypeKind(build_scalar_type(LLVMTypeOf(x))) != LLVMFloatTypeKind) return false;
+  emit_set(ir_result(op, 0), build_each(e, e->hooks->exp2, &x, 1));
   return true;
 }
 

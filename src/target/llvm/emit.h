@@ -36,6 +36,9 @@ typedef struct emit_target_t {
   bool selects_words;  // of vectors by one flag word by word, not element by element
   const char* atomic_scope;
   const char* exp2;  // intrinsic of its own instruction for f32 numbers, within two units of the last place
+  // Intrinsic of the one in the middle of three f32 numbers, a number also where one is NaN. With it, exp2 is within a
+  // unit of the last place.
+  const char* median;
 } emit_target_t;
 
 // What the processor does by itself; everything else is expanded into what it has.

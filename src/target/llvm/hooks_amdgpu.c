@@ -164,11 +164,68 @@ static bool has_permute(const emit_t* e) {
   return strncmp(e->target->cpu, "gfx6", 4) != 0 && strncmp(e->target->cpu, "gfx7", 4) != 0;
 }
 
+// Lanes of a row of 16, as the vector unit reads an operand from them (DPP; codes from "RDNA3 ISA", section 7.8).
+static LLVMValueRef read_row(emit_t* e, LLVMValueRef value, unsigned control) {
+  LLVMTypeRef type = i32_type(e);
+  LLVMValueRef all = i32(e, 15), zeros = LLVMConstInt(LLVMInt1TypeInContext(e->context), 1, 0);
+  LLVMValueRef args[] = {LLVMGetPoison(type), value, i32(e, control), all, all, zeros};
+  return build_intrinsic(e, "llvm.amdgcn.update.dpp", &type, 1, args, 6);
+}
+
+// Before gfx10 rows are turned round or by eight, and lanes of four in any way.
+static LLVMValueRef exchange_turned(emit_t* e, LLVMValueRef value, unsigned distance) {
+  enum { ROTATE_8 = 0x128, MIRROR = 0x140, MIRROR_HALF = 0x141 };
+  static const unsigned turns[] = {0, MIRROR_HALF, ROTATE_8, MIRROR};
+  unsigned turn = distance >> 2, rest = turn & 1 ? ~distance & 3 : distance & 3;
+  if (turn) value = read_row(e, value, turns[turn]);
+  unsigned four = (0 ^ rest) | (1 ^ rest) << 2 | (2 ^ rest) << 4 | (3 ^ rest) << 6;
+  return rest ? read_row(e, value, four) : value;
+}
+
+// A vector instruction of its own: before gfx12 one has to be between v_cmpx and v_permlane, and LLVM 22 does not see
+// that where blocks are between.
+static LLVMValueRef move_once(emit_t* e, LLVMValueRef value) {
+  static const char move[] = "v_mov_b32 $0, $1", operands[] = "=v,v";
+  if (strncmp(e->target->cpu, "gfx12", 5) == 0) return value;
+  LLVMTypeRef type = i32_type(e), call = LLVMFunctionType(type, &type, 1, 0);
+  LLVMValueRef assembly = LLVMGetInlineAsm(call, move, sizeof(move) - 1, operands, sizeof(operands) - 1,
+                                           /*HasSideEffects=*/0, 0, LLVMInlineAsmDialectATT, 0);
+  return LLVMBuildCall2(e->builder, call, assembly, &value, 1, "");
+}
+
+// From gfx10 on the other row of 32 lanes can be read, too.
+static LLVMValueRef exchange_rows(emit_t* e, LLVMValueRef value, unsigned distance) {
+  LLVMTypeRef type = i32_type(e);
+  uint64_t from = 0;
+  for (unsigned i = 0; i < 16; ++i) from |= (uint64_t)(i ^ (distance & 15)) << 4 * i;
+  LLVMValueRef no = LLVMConstInt(LLVMInt1TypeInContext(e->context), 0, 0);
+  LLVMValueRef low = i32(e, from & UINT32_MAX), high = i32(e, from >> 32);
+  LLVMValueRef args[] = {LLVMGetPoison(type), move_once(e, value), low, high, no, no};
+  return build_intrinsic(e, "llvm.amdgcn.permlanex16", &type, 1, args, 6);
+}
+
+// What the lane at a known distance has, without the LDS hardware or at least without addresses; NULL where it takes
+// those.
+static LLVMValueRef exchange_lanes(emit_t* e, LLVMValueRef value, unsigned distance) {
+  enum { EXCHANGE_IN_ROW = 0x160, KEEP_LANE = 0x1f };
+  bool is_newer = strncmp(e->target->cpu, "gfx1", 4) == 0;
+  if (distance == 0 || distance >= (unsigned)e->target->device.subgroup_size) return NULL;
+  if (distance < 16)
+    return is_newer ? read_row(e, value, EXCHANGE_IN_ROW | distance) : exchange_turned(e, value, distance);
+  if (is_newer) return distance < 32 ? exchange_rows(e, value, distance) : NULL;
+  if (distance >= 32) return NULL;
+  LLVMValueRef args[] = {value, i32(e, KEEP_LANE | distance << 10)};
+  return build_intrinsic(e, "llvm.amdgcn.ds.swizzle", NULL, 0, args, 2);
+}
+
 // Lane to read from, then a permute through the LDS hardware, which counts in bytes.
 static LLVMValueRef amdgpu_shuffle(emit_t* e, LLVMValueRef value, LLVMValueRef lane, const char* mode) {
   LLVMValueRef self = lane_number(e), from = lane;
   LLVMValueRef last = i32(e, (uint64_t)e->target->device.subgroup_size - 1);
   if (strcmp(mode, "xor") == 0) {
+    bool is_known = LLVMIsAConstantInt(lane) && has_permute(e);
+    LLVMValueRef other = is_known ? exchange_lanes(e, value, (unsigned)LLVMConstIntGetZExtValue(lane)) : NULL;
+    if (other) return other;
     from = build_xor(e, self, lane);
   } else if (strcmp(mode, "up") == 0) {
     LLVMValueRef below = build_icmp(e, LLVMIntULT, self, lane);
@@ -225,4 +282,5 @@ const emit_target_t hooks_amdgpu = {
     .workgroup_memory = amdgpu_workgroup_memory,
     .atomic_scope = "agent",
     .exp2 = "llvm.amdgcn.exp2",
+    .median = "llvm.amdgcn.fmed3",
 };

@@ -23,7 +23,42 @@ static LLVMValueRef expm1_small(emit_t* e, LLVMValueRef r) {
   return build_mad(e, build_fmul(e, r, r), math_poly(e, MATH_EXP, r), r);
 }
 
+// Whether the processor raises two to f32 numbers well enough itself.
+static bool is_quick(emit_t* e, LLVMValueRef x) {
+  return e->hooks->exp2 && e->hooks->median && e->features.ldexp && build_bits(LLVMTypeOf(x)) == 32;
+}
+
+// 2^(whole + rest) of the number nearest to `power`, which is one also where x is NaN, and what x leaves behind: that
+// is where an infinity, NaN, or what goes beyond the numbers' range comes through.
+typedef struct power_t {
+  LLVMValueRef power, nearest;
+} power_t;
+static power_t split_power(emit_t* e, LLVMValueRef x, double low, double high, double scale) {
+  LLVMValueRef args[] = {x, build_float(x, low), build_float(x, high)},
+               power = build_each(e, e->hooks->median, args, 3);
+  if (scale != 1) power = build_fmul(e, power, build_float(x, scale));
+  return (power_t){power, build_round(e, BUILD_NEAREST_EVEN, power)};
+}
+
+static LLVMValueRef join_power(emit_t* e, const power_t* p, LLVMValueRef rest, int bias) {
+  LLVMTypeRef i32 = build_int_type(e, LLVMTypeOf(rest), 32), types[2] = {LLVMTypeOf(rest), i32};
+  LLVMValueRef whole = LLVMBuildFPToSI(e->builder, p->nearest, i32, "");
+  if (bias) whole = build_add(e, whole, build_int(whole, bias));
+  return build_intrinsic(e, "llvm.ldexp", types, 2, (LLVMValueRef[]){build_each(e, e->hooks->exp2, &rest, 1), whole},
+                         2);
+}
+
+// x / ln 2 in two parts, so that no more than the last rounding is felt.
+static LLVMValueRef quick_exp(emit_t* e, LLVMValueRef x, int bias) {
+  const double high = 0x1.715476p+0, low = 0x1.4ae0cp-26;
+  power_t p = split_power(e, x, -105, 90, high);
+  LLVMValueRef missing = build_mad(e, x, build_float(x, high), build_fneg(e, p.power));
+  missing = build_mad(e, x, build_float(x, low), missing);
+  return join_power(e, &p, build_fadd(e, build_fsub(e, p.power, p.nearest), missing), bias);
+}
+
 LLVMValueRef math_exp_scaled(emit_t* e, LLVMValueRef x, int bias) {
+  if (is_quick(e, x)) return quick_exp(e, x, bias);
   LLVMValueRef n, whole, clamped = clamp(e, x, math_pick(x, -105, -746), math_pick(x, 90, 711));
   LLVMValueRef r = reduce(e, clamped, &n, &whole);
   LLVMValueRef p = build_fadd(e, expm1_small(e, r), build_float(x, 1));
@@ -36,6 +71,10 @@ LLVMValueRef emit_float_exp(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValue
 }
 
 LLVMValueRef emit_float_exp2(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  if (is_quick(e, a)) {
+    power_t p = split_power(e, a, -152, 130, 1);
+    return join_power(e, &p, build_fsub(e, a, p.nearest), 0);
+  }
   LLVMValueRef x = clamp(e, a, math_pick(a, -152, -1077), math_pick(a, 130, 1026));
   LLVMValueRef whole, n = math_nearest(e, x, &whole);
   LLVMValueRef r = build_fsub(e, x, n);
