@@ -312,6 +312,7 @@ static bool resolve_target(const compiler_flags_t* flags, const wanted_t* wanted
   out->device.product_plan = flags->product_plan;
   out->device.strategy = flags->strategy;
   out->device.lists_candidates = flags->list_candidates == FLAG_TRUE;
+  out->device.without_winograd = flags->use_winograd == FLAG_FALSE;
   out->device.reads_tf32 = flags->use_tf32 == FLAG_TRUE && out->backend == TARGET_CUDA;
   return true;
 }

@@ -24,6 +24,7 @@ typedef struct device_info_t {
   int32_t vector_registers;
   bool has_fma, has_f16_arithmetic, has_bf16_dot, has_int8_dot, has_masks;
   int64_t l1_bytes, l2_bytes;
+  bool without_winograd;  // convolutions are sums one by one
   // GPU
   int32_t subgroup_size;
   int32_t max_workgroup_size;

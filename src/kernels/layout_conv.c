@@ -13,6 +13,7 @@
 #include "kernels/conv_plan.h"
 #include "kernels/layout.h"
 #include "kernels/layout_tiles.h"
+#include "kernels/layout_winograd.h"
 #include "passes/constant_move.h"
 
 enum { LEAST_TILED = 16, MOST_SIZES = 64 };  // channels of an input whose rows are worth copying; sizes of a dispatch
@@ -360,6 +361,27 @@ static bool tile_weights(convs_t* v) {
   return true;
 }
 
+// Winograd's: 3x3 kernels, brought into a form of it.
+static bool transform_weights(convs_t* v) {
+  ir_value_t* weights = ir_operand(v->op, 1);
+  const ir_attr_t* constant = weights->def ? NULL : graph_constant_value(ir_operand(v->dispatch, weights->index));
+  const winograd_form_t* form = constant ? layout_winograd_choose(v->device, v->op, NULL) : NULL;
+  static const char letters[] = "oi01";
+  int64_t perm[4], outputs = v->op->results[0].type->dims[graph_layout_axis(v->c.y_layout, 'c')];
+  if (!form) return false;
+  for (int i = 0; i < 4; ++i) perm[i] = graph_layout_axis(v->c.w_layout, letters[i]);
+  if (!is_identity(perm, 4)) constant = constant_transpose(v->ctx, constant, perm);
+  constant = constant_winograd(v->ctx, constant, form, layout_winograd_panel(v->device, outputs));
+  ir_builder_t b = ir_builder_before(v->ctx, v->dispatch);
+  ir_value_t* packed = graph_constant(&b, constant);
+  ir_op_set_operand(v->op, 1, NULL);
+  ir_value_t* arg = bind_argument(v, packed);
+  b = ir_builder_before(v->ctx, v->body->first);
+  ir_op_set_operand(v->op, 1, layout_winograd_unpack(&b, arg, outputs));
+  ir_op_set_attr(v->ctx, v->op, "w_layout", ir_attr_cstring(v->ctx, "01io"));
+  return true;
+}
+
 static bool pack_weights(convs_t* v) {
   ir_value_t* weights = ir_operand(v->op, 1);
   int32_t rank = weights->type->rank;
@@ -476,5 +498,5 @@ void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t*
   v.c = graph_conv_read(op);
   prepare_input(&v);
   v.c = graph_conv_read(op);
-  if (!tile_weights(&v)) pack_weights(&v);
+  if (!tile_weights(&v) && !transform_weights(&v)) pack_weights(&v);
 }

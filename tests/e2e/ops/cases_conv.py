@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import TensorProto
 
-from case import case, const, f16, f32, graph_case, i8, ints, nodes, u8, via, weights
+from case import case, const, f16, f32, given, graph_case, i8, ints, nodes, u8, via, weights
 
 # Label, input, weights, attributes.
 CONV = [
@@ -82,6 +82,9 @@ ODD = [
     ("3d-groups", (1, 20, 4, 6, 5), (30, 10, 3, 1, 3), {"group": 2, "pads": [1, 0, 1, 1, 0, 1]}),
     ("3d-depthwise", (1, 20, 4, 6, 5), (20, 1, 3, 3, 3), {"group": 20, "pads": [1] * 6, "dilations": [1, 2, 1]}),
     ("4d", (1, 3, 3, 4, 3, 5), (5, 3, 2, 2, 2, 2), {"pads": [1] * 8}),
+    ("squares", (2, 40, 13, 18), (72, 40, 3, 3), {"pads": [1, 1, 1, 1]}),  # Winograd's tiles of 4x4, of 2x2
+    ("squares-edges", (1, 33, 12, 9), (17, 33, 3, 3), {"pads": [0, 2, 3, 0]}),
+    ("squares-low", (3, 48, 2, 7), (40, 48, 3, 3), {"pads": [1, 1, 1, 1]}),
 ]
 for label, x, w, attributes in ODD:
     spread, channels, rank = (3 / np.prod(w[1:]))**0.5, x[1], len(x) - 2
@@ -93,6 +96,11 @@ for label, x, w, attributes in ODD:
                      ("Conv", "f x5", "y0", {})),
                f32(x[0], 4, *x[2:]), weights(channels, 4, *[1] * rank), weights(channels),
                weights(*w, spread=spread), weights(w[0]), weights(w[0], w[0], *[1] * rank, spread=w[0]**-0.5))
+# Infinite numbers, and none.
+EXTREMES = np.random.default_rng(17).standard_normal((1, 24, 17, 21)).astype(np.float32)
+EXTREMES[0, 0, 2, 3], EXTREMES[0, 5, 9, 20], EXTREMES[0, 7, 16, 0] = np.inf, np.nan, -np.inf
+graph_case("Conv-extremes", nodes(("Conv", "x0 x1", "a", {}), ("Conv", "a x2", "y0", {"pads": [1, 1, 1, 1]})),
+           given(EXTREMES), weights(24, 24, 1, 1, spread=0.2), weights(40, 24, 3, 3, spread=0.1))
 # What stands between convolutions: pooling, padding, concatenation, splitting and shuffling of channels.
 graph_case("Conv-odd-moves",
            nodes(("Conv", "x0 x1 x2", "a", {}), ("MaxPool", "a", "b", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}),
