@@ -31,7 +31,14 @@ struct hal_driver_class_t {
   iree_status_t (*create_device)(iree_hal_driver_t* driver, iree_hal_device_id_t device_id,
                                  const iree_hal_device_create_params_t* create_params, iree_allocator_t host_allocator,
                                  iree_hal_device_t** out_device);
+  // The same with parameters (`?key=value`), at least one. NULL: all are refused.
+  iree_status_t (*create_device_with)(iree_hal_driver_t* driver, iree_hal_device_id_t device_id,
+                                      iree_host_size_t param_count, const iree_string_pair_t* params,
+                                      const iree_hal_device_create_params_t* create_params,
+                                      iree_allocator_t host_allocator, iree_hal_device_t** out_device);
 };
+// Of a device parameter that there is not.
+iree_status_t hal_driver_refuse_param(const iree_hal_driver_t* driver, const iree_string_pair_t* param);
 
 // A driver of `size` bytes, zero but for its base, with the class's name.
 iree_status_t hal_driver_allocate(const hal_driver_class_t* type, size_t size, iree_allocator_t host_allocator,

@@ -161,10 +161,6 @@ static void test_refused_params(void** state) {
   CHECK_CODE(UNIMPLEMENTED,
              iree_hal_hip_driver_create(IREE_SV("hip"), &hip, &params, iree_allocator_system(), &driver));
   iree_hal_hip_device_params_initialize(&params);
-  params.external_stream = 7;
-  CHECK_CODE(UNIMPLEMENTED,
-             iree_hal_hip_driver_create(IREE_SV("hip"), &hip, &params, iree_allocator_system(), &driver));
-  iree_hal_hip_device_params_initialize(&params);
   iree_string_view_t nowhere = IREE_SV("file:/nowhere/libamdhip64.so");
   hip.hip_lib_search_paths = &nowhere;
   hip.hip_lib_search_path_count = 1;

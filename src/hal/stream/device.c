@@ -290,6 +290,11 @@ static iree_status_t choose_domain(uint64_t mask, const stream_options_t* option
       .physical_count = (uint32_t)__builtin_popcountll(mask),
       .queue_count = options->queue_count ? options->queue_count : DEFAULT_QUEUES,
   };
+  if (options->has_stream && out_domain->physical_count > 1) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "an external stream is of one GPU, and the device has %u",
+                            out_domain->physical_count);
+  }
+  if (options->has_stream) out_domain->queue_count = 1;
   if (out_domain->physical_count * out_domain->queue_count <= GPU_MAX_QUEUES) return iree_ok_status();
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
                           "%u GPUs with %u queues each are more than the %d queues that a device can have",

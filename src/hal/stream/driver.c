@@ -183,19 +183,50 @@ static iree_status_t dump_device(iree_hal_driver_t* base, iree_hal_device_id_t d
 // Devices
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+static iree_status_t create_chosen(const stream_driver_t* driver, iree_hal_device_id_t device_id,
+                                   const stream_options_t* options,
                                    const iree_hal_device_create_params_t* create_params,
                                    iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
-  const stream_driver_t* driver = (const stream_driver_t*)base;
-  uint32_t count = 0, first = driver->options.default_ordinal;
+  uint32_t count = 0, first = options->default_ordinal;
   IREE_RETURN_IF_ERROR(count_gpus(driver->api, &count));
   if (!device_id && first < count) device_id = (iree_hal_device_id_t)1 << first;
   if (!device_id || (count < MAX_GPUS && device_id >> count)) {
     return iree_make_status(IREE_STATUS_NOT_FOUND, "there is no GPU %u; %s has %u",
                             device_id ? 63 - (uint32_t)__builtin_clzll(device_id) : first, driver->api->path, count);
   }
-  return stream_device_create(driver->platform, driver->api, (uint64_t)device_id, &driver->options, create_params,
+  return stream_device_create(driver->platform, driver->api, (uint64_t)device_id, options, create_params,
                               host_allocator, out_device);
+}
+
+static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                   const iree_hal_device_create_params_t* create_params,
+                                   iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  const stream_driver_t* driver = (const stream_driver_t*)base;
+  return create_chosen(driver, device_id, &driver->options, create_params, host_allocator, out_device);
+}
+
+// cuda_external_stream and hip_external_stream: the number of a handle in this process.
+static iree_status_t create_device_with(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
+                                        iree_host_size_t param_count, const iree_string_pair_t* params,
+                                        const iree_hal_device_create_params_t* create_params,
+                                        iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
+  const stream_driver_t* driver = (const stream_driver_t*)base;
+  stream_options_t options = driver->options;
+  for (iree_host_size_t i = 0; i < param_count; ++i) {
+    iree_string_view_t key = params[i].key, value = params[i].value;
+    uint64_t stream = 0;
+    if (!iree_string_view_consume_prefix(&key, iree_make_cstring_view(driver->platform->backend.name)) ||
+        !iree_string_view_equal(key, IREE_SV("_external_stream"))) {
+      return hal_driver_refuse_param(base, &params[i]);
+    }
+    if (!iree_string_view_atoi_uint64(value, &stream)) {
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%.*s is '%.*s'; the number of a stream is expected",
+                              (int)params[i].key.size, params[i].key.data, (int)value.size, value.data);
+    }
+    options.has_stream = true;
+    options.stream = (void*)(uintptr_t)stream;
+  }
+  return create_chosen(driver, device_id, &options, create_params, host_allocator, out_device);
 }
 
 static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path, iree_hal_device_id_t* out_device_id) {
@@ -268,6 +299,7 @@ static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t hos
       .dump_device = dump_device,                    \
       .parse_path = parse_path,                      \
       .create_device = create_device,                \
+      .create_device_with = create_device_with,      \
   }
 static const hal_driver_class_t cuda_class = CLASS("cuda", "NVIDIA CUDA HAL driver (via dylib)");
 static const hal_driver_class_t hip_class = CLASS("hip", "HIP HAL driver (via dylib)");

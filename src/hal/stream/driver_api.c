@@ -93,10 +93,8 @@ iree_status_t iree_hal_hip_driver_create(iree_string_view_t identifier, const ir
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
                             "hip: allow_inline_execution: commands run when they are submitted; leave it false");
   }
-  if (params->external_stream != IREE_HAL_DEVICE_INVALID_EXTERNAL_STREAM) {
-    return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
-                            "hip: external_stream: streams are the device's own; semaphores wait for events of others");
-  }
+  chosen.has_stream = params->external_stream != IREE_HAL_DEVICE_INVALID_EXTERNAL_STREAM;
+  if (chosen.has_stream) chosen.stream = (void*)(uintptr_t)params->external_stream;
   iree_string_view_list_t paths = {options->hip_lib_search_path_count, options->hip_lib_search_paths};
   return stream_driver_create_hip(identifier, &chosen, paths, host_allocator, out_driver);
 }

@@ -31,6 +31,8 @@ typedef struct stream_options_t {
   char code_folder[CODE_CACHE_MAX_PATH];  // where machine code is kept that was made of PTX; empty: nowhere
   stream_collectives_t collectives;
   int tracing;
+  bool has_stream;  // the device's only queue is a stream of the caller's, which outlives it
+  void* stream;
 } stream_options_t;
 
 // Errors: UNIMPLEMENTED, INVALID_ARGUMENT, with the flag's name.

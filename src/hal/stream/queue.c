@@ -80,6 +80,12 @@ static iree_status_t mark_for_onlookers(stream_queue_t* queue) {
   return mark(queue, head, &behind);
 }
 
+// Behind a part of a stream that others use, before they put more there, for which it must not wait.
+static iree_status_t mark_before_others(stream_queue_t* queue) {
+  stream_mark_t behind = {0};
+  return mark(queue, gpu_queue_head(&queue->base) + 1, &behind);
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Commands
 //===----------------------------------------------------------------------------------------------------------------===
@@ -224,6 +230,7 @@ iree_status_t stream_queue_write(gpu_queue_t* base, const gpu_operation_t* op, g
   iree_status_t status = mark_for_onlookers(queue);
   if (iree_status_is_ok(status)) status = write_barriers(queue, op);
   if (iree_status_is_ok(status) && op->work.count) status = write_work(queue, op, part);
+  if (iree_status_is_ok(status) && queue->borrows_stream) status = mark_before_others(queue);
   if (!iree_status_is_ok(status)) {
     // What came before may be running: the operation ends when it has.
     queue->counts_epoch = 0;
@@ -282,11 +289,12 @@ static int spin(stream_queue_t* queue, const sight_t* sight) {
   }
 }
 
-// False when an event is needed: the library cannot, or more work came behind the part.
+// False when an event is needed: the library cannot, or more work came behind the part, which others may have put
+// there.
 static bool spin_at_stream(stream_queue_t* queue, uint64_t epoch, iree_time_t until, int* out_result) {
   const stream_api_t* api = queue->context->api;
   *out_result = STREAM_API_NOT_READY;
-  if (!api->library->sees_streams || !api->stream_query) return false;
+  if (!api->library->sees_streams || !api->stream_query || queue->borrows_stream) return false;
   raise_to(&queue->looked_for, epoch);
   iree_atomic_fetch_add(&queue->onlookers, 1, iree_memory_order_seq_cst);
   bool was_last = is_last(queue, epoch);
@@ -350,8 +358,16 @@ uint64_t stream_queue_wake(gpu_queue_t* base) {
 }
 
 void stream_queue_stop(gpu_queue_t* base) {
-  iree_status_ignore(stream_context_enter(cast(base)->context));
-  cast(base)->context->api->stream_synchronize(cast(base)->writer.stream);
+  stream_queue_t* queue = cast(base);
+  const stream_api_t* api = queue->context->api;
+  stream_mark_t last = {0};
+  if (queue->borrows_stream && stream_queue_ended(queue) >= gpu_queue_head(base)) return;
+  iree_status_ignore(stream_context_enter(queue->context));
+  if (queue->borrows_stream && iree_status_is_ok(iree_status_ignore(mark(queue, gpu_queue_head(base), &last)))) {
+    api->event_synchronize(last.event);  // what others have behind it is theirs
+  } else {
+    api->stream_synchronize(queue->writer.stream);
+  }
 }
 
 iree_status_t stream_queue_retire(gpu_queue_t* base, uint64_t epoch, const gpu_part_t* part) {
@@ -372,7 +388,7 @@ void stream_queue_destroy(gpu_queue_t* base) {
   for (uint32_t i = 0; i < STREAM_MARKS; ++i) {
     if (queue->marks[i].event) api->event_destroy(queue->marks[i].event);
   }
-  if (queue->writer.stream) api->stream_destroy(queue->writer.stream);
+  if (queue->writer.stream && !queue->borrows_stream) api->stream_destroy(queue->writer.stream);
   if (queue->counts) api->host_free(queue->counts);
   iree_slim_mutex_deinitialize(&queue->mark_mutex);
   gpu_queue_deinitialize(base);
@@ -385,7 +401,9 @@ static iree_status_t initialize(stream_queue_t* queue, uint32_t depth) {
   iree_slim_mutex_initialize(&queue->mark_mutex);
   IREE_RETURN_IF_ERROR(gpu_queue_initialize(&queue->base, depth));
   IREE_RETURN_IF_ERROR(stream_context_enter(queue->context));
-  IREE_RETURN_IF_ERROR(STREAM_CALL(api, stream_create, &queue->writer.stream, STREAM_API_STREAM_NON_BLOCKING));
+  if (!queue->borrows_stream) {
+    IREE_RETURN_IF_ERROR(STREAM_CALL(api, stream_create, &queue->writer.stream, STREAM_API_STREAM_NON_BLOCKING));
+  }
   for (uint32_t i = 0; i < STREAM_MARKS; ++i) {
     IREE_RETURN_IF_ERROR(STREAM_CALL(api, event_create, &queue->marks[i].event,
                                      STREAM_API_EVENT_BLOCKING_SYNC | STREAM_API_EVENT_DISABLE_TIMING));
@@ -407,6 +425,8 @@ iree_status_t stream_queue_create(stream_device_t* device, uint32_t bit, gpu_que
   queue->base.waits_for_queues = queue->base.forgets_queues = true;
   queue->base.pool = gpu->pool;
   queue->context = &gpu->context;
+  queue->borrows_stream = device->options.has_stream;
+  queue->writer.stream = device->options.stream;
   queue->writer.api = device->api;
   queue->writer.physical = gpu_domain_physical(device->gpu.domain, bit);
   queue->writer.host_allocator = device->gpu.base.host_allocator;

@@ -34,6 +34,7 @@ typedef struct stream_queue_t {
   gpu_queue_t base;
   const stream_context_t* context;
   stream_writer_t writer;
+  bool borrows_stream;              // which others use, too
   iree_atomic_uint64_t ended;       // parts, as far as anybody knows
   iree_atomic_uint32_t onlookers;   // threads that look at the stream for the end of its last part
   iree_atomic_uint64_t looked_for;  // the last part that any of them has looked for

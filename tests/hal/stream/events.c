@@ -15,6 +15,7 @@
 #include "iree/base/threading/thread.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/api.h"
+#include "iree/hal/drivers/hip/api.h"
 #include "iree/hal/drivers/init.h"
 
 #define ANY IREE_HAL_QUEUE_AFFINITY_ANY
@@ -388,6 +389,81 @@ static void waited_for_and_failed(void** state) {
   close_pair(&pair);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// A device in the test's stream
+//===----------------------------------------------------------------------------------------------------------------===
+
+static iree_status_t open_in_stream(const char* path, const char* key, const char* value, iree_hal_device_t** out) {
+  char uri[128];
+  snprintf(uri, sizeof(uri), "%s://%s?%s%s=%s", driver, path, driver, key, value);
+  return iree_hal_create_device(iree_hal_driver_registry_default(), iree_make_cstring_view(uri), NULL,
+                                iree_allocator_system(), out);
+}
+
+// By HIP's own header, which has a field for it.
+static iree_status_t open_by_params(iree_hal_device_t** out) {
+  iree_hal_hip_driver_options_t options;
+  iree_hal_hip_device_params_t params;
+  iree_hal_driver_t* own = NULL;
+  iree_hal_device_create_params_t create_params = iree_hal_device_create_params_default();
+  iree_hal_hip_driver_options_initialize(&options);
+  iree_hal_hip_device_params_initialize(&params);
+  params.external_stream = (uintptr_t)stream;
+  IREE_RETURN_IF_ERROR(iree_hal_hip_driver_create(IREE_SV("hip"), &options, &params, iree_allocator_system(), &own));
+  iree_status_t status = iree_hal_driver_create_default_device(own, &create_params, iree_allocator_system(), out);
+  iree_hal_driver_release(own);
+  return status;
+}
+
+// Work of the device is between what the stream had before and what comes behind, which it does not wait for.
+static void in_an_external_stream(void** state) {
+  static uint8_t bytes[SIZE];
+  char number[32];
+  iree_hal_device_t *own = device, *there = NULL;
+  iree_hal_external_buffer_t external;
+  snprintf(number, sizeof(number), "%" PRIuPTR, (uintptr_t)stream);
+  CHECK_OK(is_cuda ? open_in_stream("0", "_external_stream", number, &there) : open_by_params(&there));
+  device = there;
+  assert_ptr_equal(queue_of(device)->writer.stream, stream);
+  iree_hal_semaphore_t* semaphore = make_semaphore();
+  iree_hal_buffer_t* buffer = make_buffer();
+  CHECK_OK(iree_hal_allocator_export_buffer(iree_hal_device_allocator(device), buffer,
+                                            IREE_HAL_EXTERNAL_BUFFER_TYPE_DEVICE_ALLOCATION,
+                                            IREE_HAL_EXTERNAL_BUFFER_FLAG_NONE, &external));
+  for (uint64_t round = 1; round < 10; ++round) {
+    uint64_t value = 0;
+    CHECK_OK(stream_context_enter(&context));
+    hold();
+    fill(buffer, (uint8_t)round, AT(semaphore, round - 1), AT(semaphore, round));
+    CHECK_OK(iree_hal_semaphore_query(semaphore, &value));
+    assert_int_equal(value, round - 1);
+    let_go();
+    CHECK_OK(stream_context_enter(&context));
+    CALL(copy_to_host, bytes, external.handle.device_allocation.ptr, SIZE, stream);
+    CALL(stream_synchronize, stream);
+    CHECK_OK(wait_for(semaphore, round));
+    assert_int_equal(bytes[0], round);
+    assert_int_equal(bytes[SIZE - 1], round);
+  }
+  fill(buffer, 77, AT(semaphore, 9), AT(semaphore, 10));
+  hold();
+  CHECK_OK(wait_for(semaphore, 10));
+  let_go();
+  iree_hal_buffer_release(buffer);
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_device_release(device);
+  device = own;
+  CHECK_OK(stream_context_enter(&context));
+  CALL(stream_synchronize, stream);
+}
+
+static void external_streams_refused(void** state) {
+  iree_hal_device_t* none = NULL;
+  CHECK_CODE(INVALID_ARGUMENT, open_in_stream("0", "_external_stream", "x", &none));
+  CHECK_CODE(INVALID_ARGUMENT, open_in_stream("0", "_external_streams", "1", &none));
+  CHECK_CODE(INVALID_ARGUMENT, open_in_stream("0,1", "_external_stream", "1", &none));
+}
+
 static int set_up(void** state) {
   iree_string_view_t storage[STREAM_MAX_PATHS];
   IREE_CHECK_OK(iree_hal_register_all_available_drivers(iree_hal_driver_registry_default()));
@@ -418,6 +494,8 @@ int main(int argc, char** argv) {
       cmocka_unit_test(waited_for_by_the_device),
       cmocka_unit_test(waited_for_and_gone),
       cmocka_unit_test(waited_for_and_failed),
+      cmocka_unit_test(in_an_external_stream),
+      cmocka_unit_test(external_streams_refused),
   };
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   if (argc != 2) return 2;

@@ -46,7 +46,9 @@ typedef struct iree_hal_hip_device_params_t {
   iree_hal_hip_memory_pooling_params_t memory_pools;
   bool allow_inline_execution;  // true is refused: commands run when they are submitted
   bool async_caching;           // pools keep memory for later allocations
-  uint64_t external_stream;     // another than IREE_HAL_DEVICE_INVALID_EXTERNAL_STREAM is refused
+  // A hipStream_t of the caller's, which outlives the device and is its only queue, for one GPU; or
+  // IREE_HAL_DEVICE_INVALID_EXTERNAL_STREAM.
+  uint64_t external_stream;
 } iree_hal_hip_device_params_t;
 IREE_API_EXPORT void iree_hal_hip_device_params_initialize(iree_hal_hip_device_params_t* out_params);
 
