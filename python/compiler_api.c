@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/version.h"
 #include "iree/compiler/embedding_api.h"
 
 typedef struct session_t {
@@ -495,7 +496,8 @@ PyMODINIT_FUNC PyInit__api(void) {
   ireeCompilerGlobalInitialize();
   PyObject* module = PyModule_Create(&definition);
   if (module &&
-      (!add_type(module, &session_type, "iree.compiler._api.Session", sizeof(session_t), session_slots, false) ||
+      (PyModule_AddStringConstant(module, "version", IREE_C_VERSION) ||
+       !add_type(module, &session_type, "iree.compiler._api.Session", sizeof(session_t), session_slots, false) ||
        !add_type(module, &source_type, "iree.compiler._api.Source", sizeof(source_t), source_slots, true) ||
        !add_type(module, &output_type, "iree.compiler._api.Output", sizeof(output_t), output_slots, true) ||
        !add_type(module, &invocation_type, "iree.compiler._api.Invocation", sizeof(invocation_t), invocation_slots,

@@ -21,8 +21,10 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 RUNTIME_TOOLS = ("iree-run-module", "iree-benchmark-module", "iree-check-module", "iree-dump-module", "iree-cpuinfo",
                  "iree-c-embed-data", "iree-create-parameters", "iree-convert-parameters", "iree-dump-parameters",
-                 "iree-encode-parameters")
-COMPILER_TOOLS = ("iree-compile", "iree-opt", "iree-import-onnx", "iree-run-mlir", "iree-softgpu")
+                 "iree-encode-parameters", "iree-benchmark-executable", "iree-run-replay", "iree-benchmark-replay",
+                 "iree-dump-replay", "iree-profile", "iree-profile-render", "iree-tokenize",
+                 "iree-bisect")
+COMPILER_TOOLS = ("iree-compile", "iree-opt", "iree-import-onnx", "iree-run-mlir", "iree-link", "iree-softgpu")
 # What every system of a manylinux tag has (PEP 600 and the lists of auditwheel).
 PROMISED = re.compile(r"lib(c|m|dl|rt|pthread|util|nsl|resolv|gcc_s|stdc\+\+|z)\.so\.\d+|ld-linux-x86-64\.so\.2")
 EPOCH = (2020, 1, 1, 0, 0, 0)  # of all files, so that the same build gives the same wheel

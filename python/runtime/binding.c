@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/version.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/drivers/init.h"
 
@@ -167,6 +168,14 @@ PyObject* binding_text(iree_string_view_t string) {
   return PyUnicode_DecodeUTF8(string.data ? string.data : "", (Py_ssize_t)string.size, "replace");
 }
 
+PyObject* binding_take_text(iree_string_builder_t* builder, iree_status_t status, const char* what) {
+  iree_string_view_t built =
+      iree_make_string_view(iree_string_builder_buffer(builder), iree_string_builder_size(builder));
+  PyObject* text = binding_check(status, what) ? binding_text(built) : NULL;
+  iree_string_builder_deinitialize(builder);
+  return text;
+}
+
 bool binding_timeout(PyObject* timeout, PyObject* deadline, iree_timeout_t* out_timeout) {
   bool has_timeout = timeout && timeout != Py_None, has_deadline = deadline && deadline != Py_None;
   *out_timeout = iree_infinite_timeout();
@@ -257,8 +266,9 @@ PyObject* binding_from_variant(const iree_vm_variant_t* variant) {
     if (!variant->ref.ptr) Py_RETURN_NONE;
     PyObject* object = from_ref(variant->ref);
     if (object || PyErr_Occurred()) return object;
-    iree_string_view_t name = iree_vm_ref_type_name(variant->ref.type);
-    PyErr_Format(PyExc_TypeError, "there is no Python type for a reference of type %.*s", (int)name.size, name.data);
+    PyObject* name = binding_text(iree_vm_ref_type_name(variant->ref.type));
+    if (name) PyErr_Format(PyExc_TypeError, "there is no Python type for a reference of type %U", name);
+    Py_XDECREF(name);
     return NULL;
   }
   switch (iree_vm_type_def_as_value(variant->type)) {
@@ -285,8 +295,10 @@ PyMODINIT_FUNC PyInit__binding(void) {
   PyObject* module = PyModule_Create(&definition);
   if (!module) return NULL;
   iree_status_t status = iree_hal_register_all_available_drivers(iree_hal_driver_registry_default());
-  if (!binding_check(status, "Error registering drivers") || !add_handle_types(module) || !arrays_add(module) ||
-      !vm_add(module) || !call_add(module) || !parameters_add(module)) {
+  if (!binding_check(status, "Error registering drivers") ||
+      PyModule_AddStringConstant(module, "version", IREE_C_VERSION) || !add_handle_types(module) ||
+      !arrays_add(module) || !vm_add(module) || !py_module_add(module) || !call_add(module) ||
+      !parameters_add(module)) {
     Py_CLEAR(module);
   }
   return module;

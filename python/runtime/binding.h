@@ -44,15 +44,22 @@ static inline void* binding_ptr(PyObject* object) { return ((handle_t*)object)->
 PyObject* binding_from_variant(const iree_vm_variant_t* variant);
 // What an object of handles.def or a VmRef refers to, retained; false without an exception for others.
 bool binding_to_ref(PyObject* object, iree_vm_ref_t* out_ref);
+// The same of those and of what gives one as `__iree_vm_ref__` (a value or a method: DeviceArray, others' classes);
+// null for None there. False with an exception.
+bool binding_object_to_ref(PyObject* object, iree_vm_ref_t* out_ref);
 
 // Raises what the runtime says, behind `what`, and consumes it. False when there was a failure. INVALID_ARGUMENT is a
 // ValueError, OUT_OF_RANGE an IndexError, UNIMPLEMENTED a NotImplementedError, and the rest RuntimeErrors.
 bool binding_check(iree_status_t status, const char* what);
 PyObject* binding_none_or_error(iree_status_t status, const char* what);
+// Of a wait: True, or False when the time is over.
+PyObject* binding_waited(iree_status_t status);
 
 // From Python's text; NULL gives the empty one. False with an exception.
 bool binding_string(PyObject* text, iree_string_view_t* out_string);
 PyObject* binding_text(iree_string_view_t string);
+// What was built, or NULL with an exception; frees the builder.
+PyObject* binding_take_text(iree_string_builder_t* builder, iree_status_t status, const char* what);
 
 // `timeout` (nanoseconds from now) or `deadline` (absolute nanoseconds), whichever is no None: else never.
 bool binding_timeout(PyObject* timeout, PyObject* deadline, iree_timeout_t* out_timeout);
@@ -100,6 +107,18 @@ typedef struct function_t {
   iree_vm_function_t function;
 } function_t;
 extern PyTypeObject* vm_function_type;
+// py_module.c
+bool py_module_add(PyObject* module);
+// queue.c
+PyObject* queue_wait_any(PyObject* device, PyObject* args, PyObject* kwargs);
+PyObject* queue_alloca(PyObject* device, PyObject* args, PyObject* kwargs);
+PyObject* queue_dealloca(PyObject* device, PyObject* args, PyObject* kwargs);
+PyObject* queue_copy(PyObject* device, PyObject* args, PyObject* kwargs);
+PyObject* queue_execute(PyObject* device, PyObject* args, PyObject* kwargs);
+PyObject* queue_begin_profiling(PyObject* device, PyObject* args, PyObject* kwargs);
+PyObject* queue_begin_external_capture(PyObject* device, PyObject* args, PyObject* kwargs);
+PyObject* queue_flush_profiling(PyObject* device, PyObject* unused);
+PyObject* queue_end_profiling(PyObject* device, PyObject* unused);
 // parameters.c
 bool parameters_add(PyObject* module);
 // hal.c

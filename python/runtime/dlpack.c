@@ -110,7 +110,12 @@ static bool fill_tensor(export_t* self, iree_hal_buffer_view_t* view) {
 
 PyObject* dlpack_export(PyObject* device, PyObject* args) {
   iree_hal_buffer_view_t* view;
-  if (!PyArg_ParseTuple(args, "O&", binding_iree_hal_buffer_view, &view)) return NULL;
+  int type = DL_CPU, id = 0;
+  if (!PyArg_ParseTuple(args, "O&|ii", binding_iree_hal_buffer_view, &view, &type, &id)) return NULL;
+  if (type != DL_CPU) {
+    return PyErr_Format(PyExc_BufferError, "tensors of the host's memory are shared (device type 1), not of type %d",
+                        type);
+  }
   export_t* self = calloc(1, sizeof(*self));
   if (!self) return PyErr_NoMemory();
   self->managed.context = self;

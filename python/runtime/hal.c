@@ -65,20 +65,30 @@ static PyObject* driver_dump(PyObject* self, PyObject* args) {
   iree_string_builder_t builder;
   iree_string_builder_initialize(iree_allocator_system(), &builder);
   iree_status_t status = iree_hal_driver_dump_device_info(binding_ptr(self), (iree_hal_device_id_t)id, &builder);
-  PyObject* text = NULL;
-  if (binding_check(status, "Error describing device")) {
-    text =
-        binding_text(iree_make_string_view(iree_string_builder_buffer(&builder), iree_string_builder_size(&builder)));
-  }
-  iree_string_builder_deinitialize(&builder);
-  return text;
+  return binding_take_text(&builder, status, "Error describing device");
 }
 
 static PyObject* finish_device(iree_status_t status, iree_hal_device_t* device) {
   return binding_check(status, "Error creating device") ? binding_wrap(KIND_DEVICE, device) : NULL;
 }
 
-static PyObject* driver_default_device(PyObject* self, PyObject* unused) {
+// Devices have their own allocators here; an empty list of others, and no parameters, are what there is.
+static bool check_allocators(PyObject* allocators, PyObject* params) {
+  bool plain = (allocators == Py_None || PyObject_Length(allocators) == 0) &&
+               (params == Py_None || PyObject_Length(params) == 0);
+  if (!plain && !PyErr_Occurred()) {
+    PyErr_SetString(PyExc_NotImplementedError,
+                    "devices have no other allocators and take their parameters in a URI: create_device_by_uri");
+  }
+  return plain;
+}
+
+static PyObject* driver_default_device(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static char* names[] = {"allocators", NULL};
+  PyObject* allocators = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O", names, &allocators) || !check_allocators(allocators, Py_None)) {
+    return NULL;
+  }
   iree_hal_device_t* device = NULL;
   iree_status_t status;
   Py_BEGIN_ALLOW_THREADS;
@@ -88,9 +98,13 @@ static PyObject* driver_default_device(PyObject* self, PyObject* unused) {
 }
 
 // A number, or one of the dictionaries of query_available_devices.
-static PyObject* driver_create_device(PyObject* self, PyObject* args) {
-  PyObject* which;
-  if (!PyArg_ParseTuple(args, "O", &which)) return NULL;
+static PyObject* driver_create_device(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static char* names[] = {"device_id", "params", "allocators", NULL};
+  PyObject *which, *params = Py_None, *allocators = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO", names, &which, &params, &allocators) ||
+      !check_allocators(allocators, params)) {
+    return NULL;
+  }
   PyObject* number = PyDict_Check(which) ? PyDict_GetItemString(which, "device_id") : which;
   unsigned long long id = number ? PyLong_AsUnsignedLongLong(number) : 0;
   if (!number) PyErr_SetString(PyExc_ValueError, "the device's description has no device_id");
@@ -104,10 +118,14 @@ static PyObject* driver_create_device(PyObject* self, PyObject* args) {
   return finish_device(status, device);
 }
 
-static PyObject* driver_device_by_uri(PyObject* self, PyObject* args) {
-  PyObject* uri;
+static PyObject* driver_device_by_uri(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static char* names[] = {"device_uri", "allocators", NULL};
+  PyObject *uri, *allocators = Py_None;
   iree_string_view_t text;
-  if (!PyArg_ParseTuple(args, "U", &uri) || !binding_string(uri, &text)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "U|O", names, &uri, &allocators) ||
+      !check_allocators(allocators, Py_None) || !binding_string(uri, &text)) {
+    return NULL;
+  }
   iree_hal_device_t* device = NULL;
   iree_status_t status;
   Py_BEGIN_ALLOW_THREADS;
@@ -120,9 +138,12 @@ static PyMethodDef driver_methods[] = {
     {"query", driver_query, METH_NOARGS | METH_STATIC, "Names of the drivers of this build."},
     {"query_available_devices", driver_devices, METH_NOARGS, "List of {device_id, path, name}."},
     {"dump_device_info", driver_dump, METH_VARARGS, "dump_device_info(device_id): text about a device."},
-    {"create_default_device", driver_default_device, METH_NOARGS, "The driver's default device."},
-    {"create_device", driver_create_device, METH_VARARGS, "create_device(device_id or its description)"},
-    {"create_device_by_uri", driver_device_by_uri, METH_VARARGS, "create_device_by_uri('driver://path?key=value')"},
+    {"create_default_device", BINDING_KEYWORDS(driver_default_device),
+     "create_default_device(allocators=None): the driver's default device."},
+    {"create_device", BINDING_KEYWORDS(driver_create_device),
+     "create_device(device_id or its description, params=None, allocators=None)"},
+    {"create_device_by_uri", BINDING_KEYWORDS(driver_device_by_uri),
+     "create_device_by_uri('driver://path?key=value', allocators=None)"},
     {NULL, NULL, 0, NULL}};
 PyType_Slot binding_iree_hal_driver_slots[] = {{Py_tp_methods, driver_methods}, {0, NULL}};
 
@@ -160,7 +181,24 @@ static PyObject* device_upload(PyObject* self, PyObject* object) {
 static PyMethodDef device_methods[] = {
     {"create_semaphore", device_create_semaphore, METH_VARARGS, "create_semaphore(initial_value=0)"},
     {"upload", device_upload, METH_O, "upload(buffer): a HalBufferView with a copy of a C-contiguous buffer."},
-    {"create_dlpack_capsule", dlpack_export, METH_VARARGS, "create_dlpack_capsule(buffer_view)"},
+    {"queue_alloca", BINDING_KEYWORDS(queue_alloca),
+     "queue_alloca(allocation_size, wait_semaphores, signal_semaphores): a HalBuffer. Semaphores are a HalFence or "
+     "pairs "
+     "(semaphore, value)."},
+    {"queue_dealloca", BINDING_KEYWORDS(queue_dealloca), "queue_dealloca(buffer, wait_semaphores, signal_semaphores)"},
+    {"queue_copy", BINDING_KEYWORDS(queue_copy),
+     "queue_copy(source_buffer, target_buffer, wait_semaphores, signal_semaphores)"},
+    {"queue_execute", BINDING_KEYWORDS(queue_execute),
+     "queue_execute(command_buffer, wait_semaphores, signal_semaphores)"},
+    {"begin_profiling", BINDING_KEYWORDS(queue_begin_profiling),
+     "begin_profiling(): what the flags --device_profiling_mode= and --device_profiling_output= ask for."},
+    {"begin_external_capture", BINDING_KEYWORDS(queue_begin_external_capture), "Says what there is in its place."},
+    {"flush_profiling", queue_flush_profiling, METH_NOARGS, "Writes what there is."},
+    {"end_profiling", queue_end_profiling, METH_NOARGS, "Ends the profile, and its file."},
+    {"wait_any", BINDING_KEYWORDS(queue_wait_any),
+     "wait_any(semaphores, timeout=None, deadline=None) -> bool: until one of them is reached."},
+    {"create_dlpack_capsule", dlpack_export, METH_VARARGS,
+     "create_dlpack_capsule(buffer_view, device_type=1, device_id=0)"},
     {"from_dlpack_capsule", dlpack_import, METH_VARARGS,
      "from_dlpack_capsule(capsule): a HalBufferView, of the same memory where the device can use it."},
     {NULL, NULL, 0, NULL}};
@@ -229,6 +267,50 @@ static PyObject* allocator_statistics(PyObject* self, void* unused) {
       (unsigned long long)s.device_bytes_allocated, "device_bytes_freed", (unsigned long long)s.device_bytes_freed);
 }
 
+static PyObject* allocator_statistics_text(PyObject* self, void* unused) {
+  iree_hal_allocator_statistics_t statistics;
+  iree_hal_allocator_query_statistics(binding_ptr(self), &statistics);
+  iree_string_builder_t builder;
+  iree_string_builder_initialize(iree_allocator_system(), &builder);
+  iree_status_t status = iree_hal_allocator_statistics_format(&statistics, &builder);
+  return binding_take_text(&builder, status, "Error formatting statistics");
+}
+
+static PyObject* allocator_has_statistics(PyObject* self, void* unused) { Py_RETURN_TRUE; }
+
+static void release_host_allocation(void* user_data, iree_hal_buffer_t* buffer) {
+  if (!Py_IsInitialized()) return;
+  PyGILState_STATE state = PyGILState_Ensure();
+  PyBuffer_Release(user_data);
+  PyMem_Free(user_data);
+  PyGILState_Release(state);
+}
+
+// A HalBuffer of memory as it lies, which it keeps.
+static PyObject* allocator_import(PyObject* self, PyObject* args, PyObject* kwargs) {
+  static char* names[] = {"buffer_obj", "memory_type", "allowed_usage", NULL};
+  PyObject* object;
+  unsigned type, usage;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OII", names, &object, &type, &usage)) return NULL;
+  Py_buffer* memory = PyMem_Calloc(1, sizeof(*memory));
+  if (!memory) return PyErr_NoMemory();
+  if (PyObject_GetBuffer(object, memory, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)) {
+    PyMem_Free(memory);
+    return NULL;
+  }
+  iree_hal_external_buffer_t external = {.type = IREE_HAL_EXTERNAL_BUFFER_TYPE_HOST_ALLOCATION,
+                                         .size = (iree_device_size_t)memory->len};
+  external.handle.host_allocation.ptr = memory->buf;
+  iree_hal_buffer_params_t params = {.type = type, .usage = usage};
+  iree_hal_buffer_release_callback_t callback = {release_host_allocation, memory};
+  iree_hal_buffer_t* buffer = NULL;
+  iree_status_t status = iree_hal_allocator_import_buffer(binding_ptr(self), params, &external, callback, &buffer);
+  if (binding_check(status, "Error importing host memory")) return binding_wrap(KIND_BUFFER, buffer);
+  PyBuffer_Release(memory);
+  PyMem_Free(memory);
+  return NULL;
+}
+
 static PyObject* allocator_trim(PyObject* self, PyObject* unused) {
   iree_status_t status;
   Py_BEGIN_ALLOW_THREADS;
@@ -252,12 +334,17 @@ static PyMethodDef allocator_methods[] = {
      "allocate_buffer(memory_type, allowed_usage, allocation_size)"},
     {"allocate_buffer_copy", BINDING_KEYWORDS(allocator_allocate_copy),
      "allocate_buffer_copy(memory_type, allowed_usage, device, buffer, element_type=None)"},
+    {"import_host_allocation", BINDING_KEYWORDS(allocator_import),
+     "import_host_allocation(buffer_obj, memory_type, allowed_usage): a HalBuffer of the same memory."},
     {"query_buffer_compatibility", BINDING_KEYWORDS(allocator_compatibility),
      "query_buffer_compatibility(memory_type, allowed_usage, intended_usage, allocation_size)"},
     {"trim", allocator_trim, METH_NOARGS, "Gives unused memory back."},
     {NULL, NULL, 0, NULL}};
-static PyGetSetDef allocator_properties[] = {{"statistics", allocator_statistics, NULL, "Bytes by name.", NULL},
-                                             {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef allocator_properties[] = {
+    {"statistics", allocator_statistics, NULL, "Bytes by name.", NULL},
+    {"has_statistics", allocator_has_statistics, NULL, "True.", NULL},
+    {"formatted_statistics", allocator_statistics_text, NULL, "As text.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 PyType_Slot binding_iree_hal_allocator_slots[] = {
     {Py_tp_methods, allocator_methods}, {Py_tp_getset, allocator_properties}, {0, NULL}};
 
@@ -281,6 +368,27 @@ static PyObject* buffer_allowed_access(PyObject* self, PyObject* unused) {
   return PyLong_FromUnsignedLong(iree_hal_buffer_allowed_access(binding_ptr(self)));
 }
 
+// Where it lies and what it may be used for: `13 bytes (at offset 0 into 13), memory_type=…`.
+static iree_status_t describe_buffer(iree_hal_buffer_t* buffer, iree_string_builder_t* builder) {
+  iree_bitfield_string_temp_t type_text, access_text, usage_text;
+  iree_string_view_t type = iree_hal_memory_type_format(iree_hal_buffer_memory_type(buffer), &type_text),
+                     access = iree_hal_memory_access_format(iree_hal_buffer_allowed_access(buffer), &access_text),
+                     usage = iree_hal_buffer_usage_format(iree_hal_buffer_allowed_usage(buffer), &usage_text);
+  return iree_string_builder_append_format(
+      builder, "%llu bytes (at offset %llu into %llu), memory_type=%.*s, allowed_access=%.*s, allowed_usage=%.*s>",
+      (unsigned long long)iree_hal_buffer_byte_length(buffer), (unsigned long long)iree_hal_buffer_byte_offset(buffer),
+      (unsigned long long)iree_hal_buffer_allocation_size(buffer), (int)type.size, type.data, (int)access.size,
+      access.data, (int)usage.size, usage.data);
+}
+
+static PyObject* buffer_repr(PyObject* self) {
+  iree_string_builder_t builder;
+  iree_string_builder_initialize(iree_allocator_system(), &builder);
+  iree_status_t status = iree_string_builder_append_cstring(&builder, "<HalBuffer ");
+  if (iree_status_is_ok(status)) status = describe_buffer(binding_ptr(self), &builder);
+  return binding_take_text(&builder, status, "Error formatting");
+}
+
 static PyObject* create_view(iree_hal_buffer_t* buffer, PyObject* sequence, unsigned long element_type) {
   iree_hal_dim_t shape[ARRAY_RANK_LIMIT];
   iree_host_size_t rank;
@@ -300,7 +408,7 @@ static PyMethodDef buffer_methods[] = {
     {"allowed_access", buffer_allowed_access, METH_NOARGS, "Bits of MemoryAccess."},
     {"map", arrays_map_buffer, METH_NOARGS, "Its memory, where the host reaches it."},
     {NULL, NULL, 0, NULL}};
-PyType_Slot binding_iree_hal_buffer_slots[] = {{Py_tp_methods, buffer_methods}, {0, NULL}};
+PyType_Slot binding_iree_hal_buffer_slots[] = {{Py_tp_methods, buffer_methods}, {Py_tp_repr, buffer_repr}, {0, NULL}};
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Tensors
@@ -340,17 +448,20 @@ static PyObject* view_get_buffer(PyObject* self, PyObject* unused) {
 }
 
 static PyObject* view_repr(PyObject* self) {
-  char text[256];
   iree_hal_buffer_view_t* view = binding_ptr(self);
   iree_string_builder_t builder;
   iree_string_builder_initialize(iree_allocator_system(), &builder);
-  iree_status_t status = iree_hal_append_shape_and_element_type_string(
-      iree_hal_buffer_view_shape_rank(view), iree_hal_buffer_view_shape_dims(view),
-      iree_hal_buffer_view_element_type(view), &builder);
-  snprintf(text, sizeof(text), "<HalBufferView %.*s>", (int)iree_string_builder_size(&builder),
-           iree_string_builder_size(&builder) ? iree_string_builder_buffer(&builder) : "");
-  iree_string_builder_deinitialize(&builder);
-  return binding_check(status, "Error formatting") ? PyUnicode_FromString(text) : NULL;
+  iree_status_t status = iree_string_builder_append_cstring(&builder, "<HalBufferView (");
+  for (iree_host_size_t i = 0; i < iree_hal_buffer_view_shape_rank(view) && iree_status_is_ok(status); ++i) {
+    status = iree_string_builder_append_format(&builder, i ? ", %zu" : "%zu",
+                                               (size_t)iree_hal_buffer_view_shape_dim(view, i));
+  }
+  if (iree_status_is_ok(status)) {
+    status = iree_string_builder_append_format(&builder, "), element_type=0x%x, ",
+                                               (unsigned)iree_hal_buffer_view_element_type(view));
+  }
+  if (iree_status_is_ok(status)) status = describe_buffer(iree_hal_buffer_view_buffer(view), &builder);
+  return binding_take_text(&builder, status, "Error formatting");
 }
 
 static PyMethodDef view_methods[] = {

@@ -47,7 +47,11 @@ static void release_buffer(void* user_data, iree_io_file_handle_primitive_t prim
 
 static PyObject* file_wrap_memory(PyObject* type, PyObject* args) {
   PyObject* object;
-  if (!PyArg_ParseTuple(args, "O", &object)) return NULL;
+  int readable = 1, writable = 0;
+  if (!PyArg_ParseTuple(args, "O|pp", &object, &readable, &writable)) return NULL;
+  if (!readable || writable) {
+    return PyErr_Format(PyExc_ValueError, "memory is read here: readable=True, writable=False");
+  }
   Py_buffer* buffer = PyMem_Calloc(1, sizeof(*buffer));
   if (!buffer) return PyErr_NoMemory();
   if (PyObject_GetBuffer(object, buffer, PyBUF_SIMPLE)) {
@@ -75,6 +79,21 @@ static PyObject* file_open(PyObject* type, PyObject* args) {
   return binding_check(status, "Error opening file") ? binding_wrap(KIND_FILE, handle) : NULL;
 }
 
+// Of a descriptor's file, which the handle opens again: the descriptor stays its owner's.
+static PyObject* file_wrap_fd(PyObject* type, PyObject* args) {
+  int fd, readable = 1, writable = 0;
+  if (!PyArg_ParseTuple(args, "i|pp", &fd, &readable, &writable)) return NULL;
+  if (!readable || writable) {
+    return PyErr_Format(PyExc_ValueError, "files are read here: readable=True, writable=False");
+  }
+  PyObject* path = PyUnicode_FromFormat("/proc/self/fd/%d", fd);
+  PyObject* one = path ? PyTuple_Pack(1, path) : NULL;
+  PyObject* file = one ? file_open(type, one) : NULL;
+  Py_XDECREF(one);
+  Py_XDECREF(path);
+  return file;
+}
+
 static PyObject* file_map(PyObject* self, PyObject* args) {
   unsigned long long offset, length;
   if (!PyArg_ParseTuple(args, "KK", &offset, &length)) return NULL;
@@ -86,12 +105,45 @@ static PyObject* file_map(PyObject* self, PyObject* args) {
   return (PyObject*)view;
 }
 
+static PyObject* file_is_host_allocation(PyObject* self, void* unused) {
+  return PyBool_FromLong(iree_io_file_handle_type(binding_ptr(self)) == IREE_IO_FILE_HANDLE_TYPE_HOST_ALLOCATION);
+}
+
+// The memory that was wrapped.
+static PyObject* file_host_allocation(PyObject* self, void* unused) {
+  iree_io_file_handle_primitive_t primitive = iree_io_file_handle_primitive(binding_ptr(self));
+  if (primitive.type != IREE_IO_FILE_HANDLE_TYPE_HOST_ALLOCATION) {
+    return PyErr_Format(PyExc_ValueError, "the file is not in memory; map(offset, length) maps it");
+  }
+  PyObject* args = Py_BuildValue("(KK)", 0ull, (unsigned long long)primitive.value.host_allocation.data_length);
+  PyObject* view = args ? file_map(self, args) : NULL;
+  PyObject* memory = view ? PyMemoryView_FromObject(view) : NULL;
+  Py_XDECREF(view);
+  Py_XDECREF(args);
+  return memory;
+}
+
 static PyMethodDef file_methods[] = {
     {"wrap_memory", file_wrap_memory, METH_VARARGS | METH_STATIC, "wrap_memory(buffer): memory as a file."},
     {"open", file_open, METH_VARARGS | METH_STATIC, "open(path): to read."},
+    {"wrap_fd", file_wrap_fd, METH_VARARGS | METH_STATIC,
+     "wrap_fd(fd, readable=True, writable=False): the file of a descriptor."},
     {"map", file_map, METH_VARARGS, "map(offset, length): its bytes, as a buffer."},
     {NULL, NULL, 0, NULL}};
-PyType_Slot binding_iree_io_file_handle_slots[] = {{Py_tp_methods, file_methods}, {0, NULL}};
+static PyObject* file_repr(PyObject* self) {
+  iree_io_file_handle_primitive_t primitive = iree_io_file_handle_primitive(binding_ptr(self));
+  if (primitive.type == IREE_IO_FILE_HANDLE_TYPE_FD)
+    return PyUnicode_FromFormat("FileHandle<fd(%d)>", primitive.value.fd);
+  return PyUnicode_FromFormat("FileHandle<host_allocation(%zu bytes)>",
+                              (size_t)primitive.value.host_allocation.data_length);
+}
+
+static PyGetSetDef file_properties[] = {
+    {"is_host_allocation", file_is_host_allocation, NULL, "Whether it is memory.", NULL},
+    {"host_allocation", file_host_allocation, NULL, "The memory.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+PyType_Slot binding_iree_io_file_handle_slots[] = {
+    {Py_tp_methods, file_methods}, {Py_tp_getset, file_properties}, {Py_tp_repr, file_repr}, {0, NULL}};
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Indices

@@ -26,8 +26,7 @@ static PyObject* semaphore_fail(PyObject* self, PyObject* args) {
   Py_RETURN_NONE;
 }
 
-// True, or False when the time is over.
-static PyObject* finish_wait(iree_status_t status) {
+PyObject* binding_waited(iree_status_t status) {
   if (iree_status_is_deadline_exceeded(status)) {
     iree_status_free(status);
     Py_RETURN_FALSE;
@@ -49,7 +48,7 @@ static PyObject* semaphore_wait(PyObject* self, PyObject* args, PyObject* kwargs
   Py_BEGIN_ALLOW_THREADS;
   status = iree_hal_semaphore_wait(binding_ptr(self), value, timeout, 0);
   Py_END_ALLOW_THREADS;
-  return finish_wait(status);
+  return binding_waited(status);
 }
 
 static PyMethodDef semaphore_methods[] = {
@@ -143,7 +142,7 @@ static PyObject* fence_wait(PyObject* self, PyObject* args, PyObject* kwargs) {
   Py_BEGIN_ALLOW_THREADS;
   status = iree_hal_fence_wait(binding_ptr(self), timeout, 0);
   Py_END_ALLOW_THREADS;
-  return finish_wait(status);
+  return binding_waited(status);
 }
 
 static PyObject* fence_count(PyObject* self, void* unused) {

@@ -332,13 +332,24 @@ static PyObject* function_reflection(PyObject* self, void* unused) {
 }
 
 static PyObject* function_repr(PyObject* self) {
-  PyObject* name = function_name(self, NULL);
-  PyObject* text = name ? PyUnicode_FromFormat("<VmFunction %U>", name) : NULL;
+  PyObject *name = function_name(self, NULL), *convention = function_cconv(self, NULL);
+  PyObject* text = name && convention ? PyUnicode_FromFormat("<VmFunction %U(%U)>", name, convention) : NULL;
+  Py_XDECREF(convention);
   Py_XDECREF(name);
   return text;
 }
 
+static PyObject* function_ordinal(PyObject* self, void* unused) {
+  return PyLong_FromUnsignedLong(((function_t*)self)->function.ordinal);
+}
+
+static PyObject* function_linkage(PyObject* self, void* unused) {
+  return PyLong_FromUnsignedLong(((function_t*)self)->function.linkage);
+}
+
 static PyGetSetDef function_properties[] = {
+    {"ordinal", function_ordinal, NULL, "Its place among the module's functions.", NULL},
+    {"linkage", function_linkage, NULL, "A Linkage's number.", NULL},
     {"name", function_name, NULL, "Its name.", NULL},
     {"module_name", function_module_name, NULL, "Its module's name.", NULL},
     {"calling_convention", function_cconv, NULL, "`0`, argument letters, `_`, result letters.", NULL},

@@ -40,15 +40,24 @@ static PyObject* list_push_none(PyObject* self, PyObject* unused) {
   return binding_none_or_error(iree_vm_list_push_variant_retain(binding_ptr(self), &none), "Could not push None");
 }
 
-// An object of the runtime, or one whose method `__iree_vm_ref__` gives it (DeviceArray, VmRef).
-static bool to_ref(PyObject* object, iree_vm_ref_t* out_ref) {
-  if (binding_to_ref(object, out_ref)) return true;
-  PyObject* method = PyObject_GetAttrString(object, "__iree_vm_ref__");
-  PyObject* held = method ? PyObject_CallNoArgs(method) : NULL;
-  bool called = method != NULL;
-  Py_XDECREF(method);
-  if (!called) PyErr_Clear();
-  bool found = held && (held == Py_None || binding_to_ref(held, out_ref));
+enum { REF_DEPTH = 8 };  // objects that only give other objects
+
+bool binding_object_to_ref(PyObject* object, iree_vm_ref_t* out_ref) {
+  PyObject* held = Py_NewRef(object);
+  bool found = false;
+  for (int depth = 0; held && depth < REF_DEPTH && !found; ++depth) {
+    found = (depth && held == Py_None) || binding_to_ref(held, out_ref);
+    if (found) break;
+    PyObject* given = PyObject_GetAttrString(held, "__iree_vm_ref__");
+    if (!given && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+    if (given && PyCallable_Check(given)) {
+      PyObject* called = PyObject_CallNoArgs(given);
+      Py_DECREF(given);
+      given = called;
+    }
+    Py_DECREF(held);
+    held = given;
+  }
   if (!found && !PyErr_Occurred()) {
     PyErr_Format(PyExc_TypeError, "an object of the runtime is needed, not %R", (PyObject*)Py_TYPE(object));
   }
@@ -60,7 +69,7 @@ static bool to_ref(PyObject* object, iree_vm_ref_t* out_ref) {
 static PyObject* list_push_ref(PyObject* self, PyObject* object) {
   iree_vm_ref_t ref = iree_vm_ref_null();
   if (object == Py_None) return list_push_none(self, NULL);
-  if (!to_ref(object, &ref)) return NULL;
+  if (!binding_object_to_ref(object, &ref)) return NULL;
   iree_status_t status = iree_ok_status();
   if (!iree_vm_list_may_hold(binding_ptr(self), ref)) {
     status = iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the list would hold itself");
@@ -107,14 +116,57 @@ static PyObject* list_get_as_list(PyObject* self, PyObject* args) {
   return object;
 }
 
-static PyObject* list_repr(PyObject* self) {
-  PyObject* items = PyList_New(0);
-  for (Py_ssize_t i = 0; items && i < list_length(self); ++i) {
+// Text of an element: lists as `List[…]`, numbers as they are, tensors by shape and type.
+static PyObject* describe_list(PyObject* list);
+static PyObject* describe_item(PyObject* item) {
+  if (binding_is(item, KIND_LIST)) return describe_list(item);
+  if (binding_is(item, KIND_FENCE)) {
+    return PyUnicode_FromFormat("fence(%zu)", (size_t)iree_hal_fence_timepoint_count(binding_ptr(item)));
+  }
+  if (!binding_is(item, KIND_VIEW)) return PyObject_Repr(item);
+  iree_hal_buffer_view_t* view = binding_ptr(item);
+  iree_string_builder_t builder;
+  iree_string_builder_initialize(iree_allocator_system(), &builder);
+  iree_status_t status = iree_string_builder_append_cstring(&builder, "HalBufferView(");
+  for (iree_host_size_t i = 0; i < iree_hal_buffer_view_shape_rank(view) && iree_status_is_ok(status); ++i) {
+    status = iree_string_builder_append_format(&builder, i ? "x%zu" : "%zu",
+                                               (size_t)iree_hal_buffer_view_shape_dim(view, i));
+  }
+  if (iree_status_is_ok(status)) {
+    status = iree_string_builder_append_format(&builder, ":0x%08x)", (unsigned)iree_hal_buffer_view_element_type(view));
+  }
+  return binding_take_text(&builder, status, "Error formatting");
+}
+
+// `[1, 0.5, List[2]]` without what stands before the bracket.
+static PyObject* describe_items(PyObject* self) {
+  PyObject *texts = PyList_New(0), *comma = PyUnicode_FromString(", ");
+  for (Py_ssize_t i = 0; texts && i < list_length(self); ++i) {
     PyObject* item = get(self, i);
-    if (!item || PyList_Append(items, item)) Py_CLEAR(items);
+    PyObject* text = item ? describe_item(item) : NULL;
+    if (!text || PyList_Append(texts, text)) Py_CLEAR(texts);
+    Py_XDECREF(text);
     Py_XDECREF(item);
   }
-  PyObject* text = items ? PyUnicode_FromFormat("<VmVariantList(%zd): %R>", list_length(self), items) : NULL;
+  PyObject* joined = texts && comma ? PyUnicode_Join(comma, texts) : NULL;
+  Py_XDECREF(texts);
+  Py_XDECREF(comma);
+  return joined;
+}
+
+// Lists cannot hold themselves, but their depth is a program's.
+static PyObject* describe_list(PyObject* list) {
+  if (Py_EnterRecursiveCall(" in a list's repr")) return NULL;
+  PyObject* items = describe_items(list);
+  Py_LeaveRecursiveCall();
+  PyObject* text = items ? PyUnicode_FromFormat("List[%U]", items) : NULL;
+  Py_XDECREF(items);
+  return text;
+}
+
+static PyObject* list_repr(PyObject* self) {
+  PyObject* items = describe_items(self);
+  PyObject* text = items ? PyUnicode_FromFormat("<VmVariantList(%zd): [%U]>", list_length(self), items) : NULL;
   Py_XDECREF(items);
   return text;
 }

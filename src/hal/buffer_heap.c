@@ -76,15 +76,22 @@ static void heap_buffer_destroy(iree_hal_buffer_t* base) {
 
 static const iree_hal_buffer_vtable_t heap_buffer_vtable = {.destroy = heap_buffer_destroy, HAL_HOST_BUFFER_CALLS};
 
+enum { LONGEST_PATTERN = 16 };  // bytes
+
+// Bytes. Fills store their patterns as they are; only kernels need more.
+static iree_device_size_t needed_alignment(iree_hal_buffer_usage_t usage) {
+  return usage & IREE_HAL_BUFFER_USAGE_DISPATCH ? IREE_HAL_HEAP_BUFFER_ALIGNMENT : LONGEST_PATTERN;
+}
+
 iree_status_t iree_hal_heap_buffer_wrap(iree_hal_buffer_placement_t placement, iree_hal_memory_type_t memory_type,
                                         iree_hal_memory_access_t allowed_access, iree_hal_buffer_usage_t allowed_usage,
                                         iree_device_size_t allocation_size, iree_byte_span_t data,
                                         iree_hal_buffer_release_callback_t release_callback,
                                         iree_allocator_t host_allocator, iree_hal_buffer_t** out_buffer) {
   *out_buffer = NULL;
-  if (!iree_host_ptr_has_alignment(data.data, IREE_HAL_HEAP_BUFFER_ALIGNMENT)) {
-    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "wrapped memory must be aligned to %d bytes",
-                            IREE_HAL_HEAP_BUFFER_ALIGNMENT);
+  if (!iree_host_ptr_has_alignment(data.data, needed_alignment(allowed_usage))) {
+    return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "wrapped memory must be aligned to %" PRIdsz " bytes",
+                            needed_alignment(allowed_usage));
   }
   if (data.data_length < allocation_size) {
     return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "wrapped memory has %" PRIhsz " bytes, %" PRIdsz " are needed",
@@ -196,9 +203,10 @@ static iree_status_t heap_import_buffer(iree_hal_allocator_t* base, const iree_h
   iree_hal_buffer_params_t compatible = *params;
   iree_device_size_t size = external_buffer->size;
   heap_query_buffer_compatibility(base, &compatible, &size);
-  if (!iree_host_ptr_has_alignment(ptr, compatible.min_alignment)) {
+  iree_device_size_t alignment = iree_max(params->min_alignment, needed_alignment(params->usage));
+  if (!iree_host_ptr_has_alignment(ptr, alignment)) {
     return iree_make_status(IREE_STATUS_UNAVAILABLE, "memory must be aligned to %" PRIdsz " bytes to be imported",
-                            compatible.min_alignment);
+                            alignment);
   }
   iree_hal_buffer_placement_t placement = {.queue_affinity = compatible.queue_affinity};
   return iree_hal_heap_buffer_wrap(placement, compatible.type, compatible.access, compatible.usage,

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 import iree.compiler
 from iree.compiler import api, tools
@@ -46,6 +47,24 @@ class ToolsTest(unittest.TestCase):
             tools.compile_str(PROGRAM, extra_args=["--no-such-flag"], **BACKENDS)
         with self.assertRaisesRegex(ValueError, "no-such-file"):
             tools.compile_file("no-such-file.mlir", **BACKENDS)
+
+    def test_what_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with tools.TempFileSaver(f"{folder}/{{id}}", invocation_id="x"):
+                modules = [tools.compile_str(PROGRAM, **BACKENDS)]
+                tools.compile_str(ARTIFACT.read_bytes(), output_file=f"{folder}/m.vmfb", **BACKENDS)
+                with self.assertRaises(tools.CompilerToolError):
+                    tools.compile_str(BROKEN, **BACKENDS)
+            modules.append(pathlib.Path(folder, "m.vmfb").read_bytes())
+            kept = {file.name: file.read_bytes() for file in pathlib.Path(folder, "x").iterdir()}
+            self.assertEqual([kept["core-output.bin"], kept["core-output_1.bin"]], modules)
+            self.assertEqual([kept["core-input.mlir"], kept["core-input_2.mlir"]], [PROGRAM.encode(), BROKEN.encode()])
+            self.assertIn(b"iree-compile --iree-input-type=auto", kept["core-command-line.txt"])
+            with unittest.mock.patch.dict("os.environ", IREE_SAVE_TEMPS=f"{folder}/all"):
+                tools.compile_str(PROGRAM, **BACKENDS)
+            self.assertTrue(pathlib.Path(folder, "all/core-output.bin").exists())
+            tools.compile_str(PROGRAM, **BACKENDS)
+            self.assertEqual(len(list(pathlib.Path(folder, "all").iterdir())), 3)
 
     def test_options(self):
         self.assertEqual(tools.InputType.parse("StableHLO-XLA"), tools.InputType.STABLEHLO_XLA)

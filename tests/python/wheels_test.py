@@ -39,6 +39,26 @@ for name in ("iree.compiler._api", "iree.runtime._binding"):
             assert found == public(names), (kind, found ^ public(names))
 """
 
+# Console scripts: one for each program of the project that is no script itself.
+TOOLS = sorted(path.stem for path in (ROOT / "tools").glob("iree-*.c"))
+EVERY_TOOL = """
+import subprocess, sys
+folder, *tools = sys.argv[1:]
+for tool in tools:
+    said = subprocess.run([f"{folder}/{tool}", "--version"], capture_output=True, text=True).stdout
+    assert tool in said or "iree" in said, (tool, said)
+"""
+IMPORT_ONNX = """
+import pathlib, subprocess, sys, onnx
+from onnx import TensorProto, helper
+info = helper.make_tensor_value_info("x", TensorProto.FLOAT, [3]), helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])
+onnx.save(helper.make_model(helper.make_graph([helper.make_node("Abs", ["x"], ["y"])], "g", info[:1], info[1:])), "m.onnx")
+subprocess.run([sys.executable, "-m", "iree.compiler.tools.import_onnx", "m.onnx", "-o", "m.mlir"], check=True)
+assert "onnx.Abs" in pathlib.Path("m.mlir").read_text()
+import iree.compiler.version as c, iree.runtime.version as r
+assert c.REVISIONS["IREE"] == c.VERSION == r.VERSION, (c.VERSION, r.VERSION)
+"""
+
 JAX = """
 import jax, jax.numpy as jnp, numpy as np
 import jax_plugins.iree, sys
@@ -116,7 +136,10 @@ def main():
                              "a.mlir", "-o", "a.vmfb"],
             "iree-softgpu": [programs / "iree-softgpu", "--target=gfx1100", "--", programs / "iree-run-module",
                              "--device=amdgpu", "--module=a.vmfb", "--input=2xf32=-1,2", "--expected_output=2xf32=1,2"],
+            "device": [python, TESTS / "device_test.py"],
             "jax": [python, "-c", JAX],
+            "every tool": [python, "-c", EVERY_TOOL, programs, *TOOLS],
+            "import_onnx": [python, "-c", IMPORT_ONNX],
             "iree-dump-module": [programs / "iree-dump-module", "a.vmfb"],
             "iree-opt": [programs / "iree-opt", "a.mlir"],
         }

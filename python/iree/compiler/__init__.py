@@ -12,3 +12,4 @@ finally:
     sys.setdlopenflags(_flags)
 
 from .tools import *
+from .tools import core

@@ -4,6 +4,8 @@ from typing import Optional, Union
 
 _Buffer = Union[bytes, bytearray, memoryview]
 
+version: str
+
 def query_available_targets() -> list[str]: ...
 
 class Session:

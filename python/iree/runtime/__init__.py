@@ -13,11 +13,13 @@ from ._binding import (
     HalAllocator,
     HalBuffer,
     HalBufferView,
+    HalCommandBuffer,
     HalDevice,
     HalDriver,
     HalFence,
     HalSemaphore,
     MappedMemory,
+    PyModuleInterface,
     VmBuffer,
     VmContext,
     VmFunction,
@@ -27,7 +29,7 @@ from ._binding import (
     create_hal_module,
 )
 from .array_interop import DeviceArray, asdevicearray
-from .benchmark import BenchmarkResult, BenchmarkTimeoutError, BenchmarkToolError, benchmark_module
+from .benchmark import BenchmarkResult, BenchmarkTimeoutError, BenchmarkToolError, benchmark_exe, benchmark_module
 from .enums import BufferCompatibility, BufferUsage, HalElementType, Linkage, MemoryAccess, MemoryType
 from .function import FunctionInvoker
 from .io import (
@@ -42,7 +44,9 @@ from .io import (
     parameter_index_entry_as_numpy_ndarray,
     save_archive_file,
 )
+from .loop import HalDeviceLoopBridge
 from .system_api import (
+    TARGET_BACKEND_TO_DRIVER,
     BoundModule,
     BoundModules,
     Config,
@@ -54,4 +58,4 @@ from .system_api import (
     normalize_value,
 )
 from .system_setup import get_device, get_driver, get_first_device, query_available_drivers
-from .values import HalModuleDebugSink, VmRef
+from .values import HalModuleDebugSink, Shape, VmRef

@@ -53,6 +53,7 @@ class DeviceArray(NDArrayOperatorsMixin):
             return _HANDLED[func](*args, **kwargs)
         return func(*_on_host(args, func.__name__), **_on_host(kwargs, func.__name__))
 
+    @property
     def __iree_vm_ref__(self):
         return self._buffer_view
 

@@ -1,5 +1,7 @@
 """Element types of the runtime as NumPy's. Types that NumPy lacks are those of ml_dtypes, where that is installed."""
 
+import dataclasses
+
 import numpy as np
 
 from .enums import HalElementType as E
@@ -84,6 +86,57 @@ def to_element_type(dtype):
 def of_mlir(name):
     """NumPy's type of MLIR's name (`f32`), or None."""
     return _mlir.get(name)
+
+
+#
+# The same as records, by IREE's names
+#
+
+
+@dataclasses.dataclass(frozen=True)
+class DTypeInfo:
+    """A type of NumPy's: its name, that of signless MLIR types (uint8: i8), and the element type of its arrays."""
+
+    dtype: np.dtype
+    name: str
+    abi_type: str
+    hal_type: E
+
+    is_complex = property(lambda self: self.dtype.kind == "c")
+    is_floating_point = property(lambda self: self.dtype.kind == "f")
+    is_integer = property(lambda self: self.dtype.kind in "iu")
+    is_signed = property(lambda self: self.dtype.kind == "i")
+
+
+_INFOS = {name: DTypeInfo(np.dtype(name), name, mlir.removeprefix("u"), element_type)
+          for name, element_type, _, mlir in _NUMPY}
+DTYPE_TO_ABI_TYPE = {info.dtype: info.abi_type for info in _INFOS.values()}
+
+
+def map_name_to_dtype_info(name):
+    """The DTypeInfo of a type's name. KeyError when there is none."""
+    return _INFOS[name]
+
+
+def map_dtype_to_dtype_info(dtype):
+    """The DTypeInfo of a type of NumPy's own. KeyError for others."""
+    return _INFOS[np.dtype(dtype).name]
+
+
+def map_abi_type_to_dtype_info(abi_type):
+    """The DTypeInfo of a signless MLIR type, whose integers are taken as signed. KeyError when there is none."""
+    for info in _INFOS.values():
+        if info.abi_type == abi_type and info.dtype.kind != "u":
+            return info
+    raise KeyError(abi_type)
+
+
+def map_dtype_to_hal_element_type(dtype):
+    """The element type of a type of NumPy's or of ml_dtypes', or None."""
+    try:
+        return _element_types.get(np.dtype(dtype))
+    except TypeError:
+        return None
 
 
 def pack(array, bits):

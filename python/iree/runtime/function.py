@@ -8,6 +8,7 @@ import numpy as np
 from . import dtypes
 from ._binding import Invoker, VmVariantList
 from .array_interop import DeviceArray, asdevicearray, result_array, view_of_array
+from .values import as_object
 
 __all__ = ["FunctionInvoker", "normalize_value"]
 
@@ -43,7 +44,7 @@ class _Converter:
         if isinstance(value, DeviceArray):
             return value._buffer_view
         if hasattr(value, "__iree_vm_ref__"):
-            return value.__iree_vm_ref__()
+            return as_object(value)
         if not isinstance(value, (np.ndarray, np.generic)) and hasattr(value, "__dlpack__"):
             return asdevicearray(self._device, value)._buffer_view
         if isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "__array__"):

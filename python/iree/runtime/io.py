@@ -34,13 +34,25 @@ class ParameterIndexEntry:
 
     def __init__(self, key, length, metadata, splat_pattern, file_storage, offset):
         self.key, self.length, self.metadata = key, length, metadata
-        self.splat_pattern = splat_pattern
-        self.file_storage = file_storage
-        self.offset = offset
+        self._pattern, self._file, self.offset = splat_pattern, file_storage, offset
 
     @property
     def is_splat(self):
-        return self.splat_pattern is not None
+        return self._pattern is not None
+
+    @property
+    def splat_pattern(self):
+        """What is repeated, as bytes."""
+        if not self.is_splat:
+            raise ValueError(f"parameter '{self.key}' has contents in a file and is no pattern")
+        return self._pattern
+
+    @property
+    def file_storage(self):
+        """The file that has its bytes, and where in it they begin."""
+        if self.is_splat:
+            raise ValueError(f"parameter '{self.key}' is a pattern and has no contents in a file")
+        return self._file, self.offset
 
     @property
     def is_file(self):
@@ -49,9 +61,8 @@ class ParameterIndexEntry:
     @property
     def file_view(self):
         """Its bytes where they lie, as a buffer."""
-        if self.is_splat:
-            raise ValueError(f"parameter '{self.key}' is a pattern and has no contents in a file")
-        return self.file_storage.map(self.offset, self.length)
+        file, offset = self.file_storage
+        return file.map(offset, self.length)
 
     def contents(self):
         """Its bytes as a NumPy array, patterns written out."""
@@ -60,7 +71,8 @@ class ParameterIndexEntry:
         return np.frombuffer(self.file_view, np.uint8) if self.length else np.empty(0, np.uint8)
 
     def __repr__(self):
-        return f"<ParameterIndexEntry '{self.key}': {self.length} bytes>"
+        where = f"splat {self._pattern!r}" if self.is_splat else f"{self._file!r}:{self.offset}"
+        return f"<ParameterIndexEntry '{self.key}' {where}:{self.length}>"
 
 
 def _as_bytes(metadata):
@@ -85,11 +97,13 @@ class ParameterIndex:
         return [(entry.key, entry) for entry in entries]
 
     def load(self, file_path, *, format=None, readable=True, writable=False, mmap=True):
-        """Adds what an archive has. What it is, it says itself; `format` may repeat it. The file stays mapped."""
+        """Adds what an archive has. What it is, it says itself; `format` may repeat it. The file stays mapped,
+        whatever `mmap` says.
+        """
         if format is not None and format not in ("irpa", "safetensors", "gguf"):
             raise ValueError(f"'{format}' is no format of archives; irpa, safetensors and gguf are")
-        if writable or not readable or not mmap:
-            raise ValueError("archives are mapped to be read: readable=True, writable=False, mmap=True")
+        if writable or not readable:
+            raise ValueError("archives are read: readable=True, writable=False")
         self._index.load(file_path)
 
     def load_from_file_handle(self, file_handle, format=None):
@@ -133,9 +147,15 @@ class ParameterIndex:
 #
 
 
+# What metadata of tensors begins with: IREE's, and that of the exporter for PyTorch.
+_TENSORS = ("TENSORv0:", "PYTORCH:")
+
+
 def _describe(dtype, shape):
     """Metadata that says what the bytes are."""
-    return json.dumps({"type": "numpy.ndarray", "dtype": dtype.name, "shape": list(shape)})
+    kind = {"class_name": type(dtype).__name__, "is_complex": dtype.kind == "c",
+            "is_floating_point": dtype.kind in "fV", "is_signed": dtype.kind == "i", "itemsize": dtype.itemsize}
+    return _TENSORS[0] + json.dumps({"type": "Tensor", "dtype": dtype.name, "shape": list(shape), "dtype_desc": kind})
 
 
 def parameter_index_add_numpy_ndarray(index, name, array):
@@ -152,8 +172,10 @@ def parameter_index_entry_as_numpy_flat_ndarray(entry):
 def parameter_index_entry_as_numpy_ndarray(entry):
     """The array that was added. ValueError for what has no metadata of an array."""
     try:
-        metadata = json.loads(entry.metadata)
-        if metadata["type"] != "numpy.ndarray":
+        text = entry.metadata.decode()
+        prefix = next((each for each in _TENSORS if text.startswith(each)), None)
+        metadata = json.loads(text.removeprefix(prefix))
+        if metadata["type"] != "Tensor":
             raise ValueError("other type")
         shape, name = metadata["shape"], metadata["dtype"]
     except (ValueError, KeyError, TypeError):

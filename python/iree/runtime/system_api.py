@@ -2,13 +2,13 @@
 
 from . import _binding
 from .function import FunctionInvoker, normalize_value
-from .system_setup import get_device, get_first_device
+from .system_setup import get_first_device
 
-__all__ = ["BoundModule", "BoundModules", "Config", "SystemContext", "load_vm_flatbuffer", "load_vm_flatbuffer_file",
-           "load_vm_module", "load_vm_modules", "normalize_value"]
+__all__ = ["BoundModule", "BoundModules", "Config", "SystemContext", "TARGET_BACKEND_TO_DRIVER", "load_vm_flatbuffer",
+           "load_vm_flatbuffer_file", "load_vm_module", "load_vm_modules", "normalize_value"]
 
 # Drivers for what was compiled by a backend.
-_BACKEND_DRIVERS = {"llvm-cpu": "local-task", "vmvx": "local-task", "cuda": "cuda", "rocm": "hip", "hip": "hip",
+TARGET_BACKEND_TO_DRIVER = {"llvm-cpu": "local-task", "vmvx": "local-task", "cuda": "cuda", "rocm": "hip", "hip": "hip",
                     "amdgpu": "amdgpu"}
 
 _instance = None
@@ -22,13 +22,16 @@ def _global_instance():
 
 
 class Config:
-    """A device, an instance and the modules that every context has: Config("local-task")."""
+    """A device, an instance and the modules that every context has: Config("local-task").
+
+    Of several names, separated by commas, the first counts whose device can be made.
+    """
 
     def __init__(self, driver_name=None, *, device=None):
         if driver_name is not None and device is not None:
             raise ValueError("give a driver's name or a device, not both")
         self.vm_instance = _global_instance()
-        self.device = device or (get_device(driver_name) if driver_name else get_first_device())
+        self.device = device or get_first_device(driver_name.split(",") if driver_name else None)
         self.default_vm_modules = (_binding.create_hal_module(self.vm_instance, self.device),)
 
 
@@ -83,9 +86,10 @@ class BoundModules(dict):
 
 
 class SystemContext:
-    """Modules linked together; each may import from those before it."""
+    """Modules linked together; each may import from those before it. Without any it is dynamic; all may get more."""
 
     def __init__(self, vm_modules=None, config=None):
+        self._is_dynamic = vm_modules is None
         self._config = config if config is not None else Config()
         modules = (*self._config.default_vm_modules, *(vm_modules or ()))
         self._vm_context = _binding.VmContext(self._config.vm_instance, modules)
@@ -102,6 +106,10 @@ class SystemContext:
     @property
     def vm_context(self):
         return self._vm_context
+
+    @property
+    def is_dynamic(self):
+        return self._is_dynamic
 
     @property
     def modules(self):
@@ -134,10 +142,10 @@ def load_vm_module(vm_module, config=None):
 def _config_for(driver, backend):
     if (driver is None) == (backend is None):
         raise ValueError("give a driver or a backend, one of the two")
-    if driver is None and backend not in _BACKEND_DRIVERS:
-        raise ValueError(f"no driver is known for the backend '{backend}'; one of {', '.join(_BACKEND_DRIVERS)} is "
+    if driver is None and backend not in TARGET_BACKEND_TO_DRIVER:
+        raise ValueError(f"no driver is known for the backend '{backend}'; one of {', '.join(TARGET_BACKEND_TO_DRIVER)} is "
                          "needed, or a driver")
-    return Config(driver or _BACKEND_DRIVERS[backend])
+    return Config(driver or TARGET_BACKEND_TO_DRIVER[backend])
 
 
 def load_vm_flatbuffer(vm_flatbuffer, *, driver=None, backend=None):
@@ -146,7 +154,7 @@ def load_vm_flatbuffer(vm_flatbuffer, *, driver=None, backend=None):
     return load_vm_module(_binding.VmModule.copy_buffer(config.vm_instance, vm_flatbuffer), config)
 
 
-def load_vm_flatbuffer_file(path, *, driver=None, backend=None):
-    """The BoundModule of a .vmfb file, which is mapped."""
+def load_vm_flatbuffer_file(path, *, driver=None, backend=None, destroy_callback=None):
+    """The BoundModule of a .vmfb file, which is mapped; `destroy_callback` is called when it is no longer."""
     config = _config_for(driver, backend)
-    return load_vm_module(_binding.VmModule.mmap(config.vm_instance, path), config)
+    return load_vm_module(_binding.VmModule.mmap(config.vm_instance, path, destroy_callback), config)

@@ -35,6 +35,12 @@ def get_driver(device_uri):
         return _drivers[name]
 
 
+def clear_hal_driver_cache():
+    """The next call makes new drivers. Devices that were made stay."""
+    with _lock:
+        _drivers.clear()
+
+
 def get_device(device_uri, cache=True):
     """The HalDevice of a URI; the same each time unless `cache` is False."""
     _, uri = _known_uri(device_uri)

@@ -1,8 +1,25 @@
 """What the runtime's values are to Python besides tensors."""
 
-from . import _binding
+import numpy as np
 
-__all__ = ["HalModuleDebugSink", "VmRef"]
+from . import _binding
+from .enums import BufferUsage, MemoryType
+
+__all__ = ["HalModuleDebugSink", "Shape", "VmRef", "as_object"]
+
+Shape = tuple  # sizes of a tensor
+
+# What programs may hold references to.
+_KINDS = (_binding.HalBufferView, _binding.HalBuffer, _binding.HalFence, _binding.HalSemaphore, _binding.HalDevice,
+          _binding.HalCommandBuffer, _binding.VmVariantList, _binding.VmBuffer)
+
+
+def as_object(value):
+    """The runtime's object that a value stands for by `__iree_vm_ref__`, a method or what it would give."""
+    while hasattr(value, "__iree_vm_ref__") and not isinstance(value, _KINDS):
+        given = value.__iree_vm_ref__
+        value = given() if callable(given) else given
+    return value
 
 
 class VmRef:
@@ -23,6 +40,7 @@ class VmRef:
             raise TypeError(f"the reference is {self._object!r}, not a {kind.__name__}")
         return self._object
 
+    @property
     def __iree_vm_ref__(self):
         return self._object
 
@@ -42,14 +60,41 @@ class HalModuleDebugSink:
     def __init__(self, callback):
         if not callable(callback):
             raise TypeError("a callable is needed that takes a key and a list of buffer views")
-        self.buffer_view_trace = callback
+        self.buffer_view_trace_callback = callback
 
     def __call__(self, key, buffer_views):
-        self.buffer_view_trace(key, buffer_views)
+        self.buffer_view_trace_callback(key, buffer_views)
+
+
+#
+# Methods of the binding's own types
+#
 
 
 def _get_as_ref(self, index):
     return VmRef(self.get_variant(index))
 
 
+def _asarray(self, shape, dtype):
+    """The mapped memory as a NumPy array."""
+    return np.frombuffer(self, np.uint8).view(dtype).reshape(shape)
+
+
+def _create_view(self, shape, element_size):
+    """A HalBufferView of opaque elements of that many bytes."""
+    return _binding.HalBufferView(self, shape, element_size * 8)
+
+
+def _stage(self, device, initial_contents):
+    """A HalBuffer with a copy of what has a buffer, for transfers."""
+    usage = BufferUsage.TRANSFER | BufferUsage.MAPPING
+    return self.allocate_buffer_copy(int(MemoryType.DEVICE_LOCAL | MemoryType.HOST_VISIBLE), int(usage), device,
+                                     np.asarray(initial_contents))
+
+
 _binding.VmVariantList.get_as_ref = _get_as_ref
+_binding.MappedMemory.asarray = _asarray
+_binding.HalBuffer.create_view = _create_view
+_binding.HalAllocator.allocate_host_staging_buffer_copy = _stage
+for _kind in _KINDS:
+    _kind.ref = _kind.__iree_vm_ref__ = property(VmRef)

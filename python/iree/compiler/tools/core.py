@@ -3,12 +3,18 @@
 import dataclasses
 import enum
 import os
+import pathlib
 from typing import Optional, Sequence, Union
 
 from .._api import Output, Session, Source, query_available_targets
+from .debugging import TempFileSaver
 
-__all__ = ["CompilerOptions", "CompilerToolError", "InputType", "OutputFormat", "compile_file", "compile_str",
+__all__ = ["DEFAULT_TESTING_BACKENDS", "CompilerOptions", "CompilerToolError", "InputType", "OutputFormat", "compile_file", "compile_str",
            "query_available_targets"]
+
+
+DEFAULT_TESTING_BACKENDS = ["llvm-cpu"]
+DEFAULT_TESTING_DRIVER = "local-task"
 
 
 class _Named(enum.Enum):
@@ -99,6 +105,16 @@ class CompilerOptions:
 
 
 def _compile(open_source, options):
+    """Compiles, and keeps what a TempFileSaver asks for."""
+    saver = TempFileSaver.implicit()
+    saver.save("core-command-line.txt", " ".join(["iree-compile", *options.flags()]).encode())
+    module = _invoke(open_source, options)
+    if saver.retained:
+        saver.save("core-output.bin", module if module is not None else pathlib.Path(options.output_file).read_bytes())
+    return module
+
+
+def _invoke(open_source, options):
     session = Session()
     flags = options.flags()
     try:
@@ -125,5 +141,6 @@ def compile_file(input_file: Union[str, os.PathLike], **kwargs) -> Optional[byte
 def compile_str(input_str: Union[str, bytes], **kwargs) -> Optional[bytes]:
     """The module of a program: MLIR as text or bytecode, or an ONNX model's bytes."""
     data = input_str.encode() if isinstance(input_str, str) else input_str
+    TempFileSaver.implicit().save("core-input.mlir", bytes(data))
     return _compile(lambda session: Source.wrap_buffer(session, data, buffer_name="<input>"),
                     CompilerOptions(**kwargs))

@@ -92,8 +92,8 @@ def entry_point(number, arguments, argument_count, results, result_count, error,
         return 1
 
 
-def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, sharding=None, **_):
-    """jax._src.callback.emit_python_callback for programs of this platform."""
+def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, **_):
+    """jax._src.callback.emit_python_callback for programs of this platform, which have one device: no sharding."""
     from jax._src import core
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir
@@ -117,8 +117,6 @@ def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_sid
         "iree.call", result_types=[token.type, *types] if token else types,
         operands=[token, *given] if token else given, api_version=4,
         backend_config={"callee": ir.StringAttr.get(f"jax.call{entry.number}")}, has_side_effect=has_side_effect)
-    if sharding is not None:
-        mlir.set_sharding(ctx.module_context, call, sharding)
     results = list(call.results)
     after = results.pop(0) if token else None
     return [convert(value, aval, {}) for value, aval in zip(results, outputs)], after, entry
