@@ -70,6 +70,12 @@ def callbacks_in_loops():
             return c + x, lax.cond(x > 1, lambda: jax.pure_callback(lambda v: np.asarray(v) * 3, x, x), lambda: x)
         return lax.scan(step, 0.0, xs)
 
+    @jax.jit
+    def ordered(x, nothing):
+        first = io_callback(lambda x, n: x + n.size + len(seen), x, x, nothing, ordered=True)
+        return first, io_callback(lambda x: x * 2, x, first, ordered=True)
+
+    assert [float(each) for each in ordered(jnp.float32(3), jnp.zeros((2, 0)))] == [3, 6]
     assert loop(1) == 11
     total, each = scan(jnp.arange(4.0))
     jax.effects_barrier()
@@ -242,10 +248,23 @@ def place_of_host(array):
     return array.ctypes.data
 
 
+def factorizations_stay_orthogonal():
+    """Thousands of turns leave the vectors of f32 as near to orthogonal as LAPACK's, and the values as near."""
+    x = np.random.default_rng(5).normal(size=(97, 97)).astype(np.float32) * 3
+    hermitian, one = (x + x.T) / 2, np.eye(97)
+    values, vectors = map(np.asarray, jax.jit(jnp.linalg.eigh)(hermitian))
+    assert np.linalg.norm(vectors.T @ vectors - one) < 3e-5
+    assert np.linalg.norm(hermitian @ vectors - vectors * values) < 1e-3
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(hermitian.astype(np.float64)), atol=1e-4)
+    u, s, vt = map(np.asarray, jax.jit(jnp.linalg.svd)(x))
+    assert np.linalg.norm(u.T @ u - one) < 3e-5 and np.linalg.norm(vt @ vt.T - one) < 3e-5
+    assert np.linalg.norm((u * s) @ vt - x) < 1e-3
+
+
 def main():
     cases = [pure_callbacks, callbacks_use_the_device, callbacks_in_loops, callbacks_fail, callbacks_end,
              foreign_functions, tokens, compile_options, executables, donation, donation_in_place,
-             updates_in_place, donation_elsewhere]
+             updates_in_place, donation_elsewhere, factorizations_stay_orthogonal]
     cases += [capsules] if dlpack._capsule else []
     failed = 0
     for case in cases:
