@@ -1,6 +1,7 @@
 // The driver: finds HSA, lists GPUs and makes logical devices. A device's id is the bit mask of its GPUs.
+#include "hal/amdgpu/driver.h"
+
 #include "hal/amdgpu/fault.h"
-#include "hal/amdgpu/logical_device.h"
 #include "hal/amdgpu/topology.h"
 #include "hal/detail.h"
 #include "hal/driver_base.h"
@@ -15,7 +16,7 @@ IREE_FLAG_LIST(
 typedef struct amdgpu_driver_t {
   hal_driver_t base;
   system_t* system;
-  amdgpu_options_t options;
+  logical_device_options_t options;
 } amdgpu_driver_t;
 
 static void driver_deinitialize(iree_hal_driver_t* base) { system_release(((amdgpu_driver_t*)base)->system); }
@@ -144,8 +145,8 @@ static iree_status_t create_device(iree_hal_driver_t* base, iree_hal_device_id_t
   system_t* system = ((amdgpu_driver_t*)base)->system;
   uint64_t mask = device_id ? (uint64_t)device_id : topology_default(system);
   IREE_RETURN_IF_ERROR(topology_verify(system, mask));
-  logical_device_options_t options = {.user = ((amdgpu_driver_t*)base)->options};
-  return logical_device_create(system, mask, &options, create_params, host_allocator, out_device);
+  const logical_device_options_t* options = &((amdgpu_driver_t*)base)->options;
+  return logical_device_create(system, mask, options, create_params, host_allocator, out_device);
 }
 
 static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path, iree_hal_device_id_t* out_device_id) {
@@ -159,8 +160,8 @@ static iree_status_t parse_path(iree_hal_driver_t* base, iree_string_view_t path
 // Registration
 //===----------------------------------------------------------------------------------------------------------------===
 
-static iree_status_t create_system(iree_allocator_t host_allocator, system_t** out_system) {
-  const iree_flag_string_list_t paths = FLAG_amdgpu_libhsa_search_path_list();
+static iree_status_t create_system(iree_string_view_list_t paths, iree_allocator_t host_allocator,
+                                   system_t** out_system) {
   libhsa_t* hsa = NULL;
   IREE_RETURN_IF_ERROR(libhsa_load(paths.count, paths.values, host_allocator, &hsa));
   iree_status_t status = system_create(hsa, host_allocator, out_system);
@@ -171,20 +172,11 @@ static iree_status_t create_system(iree_allocator_t host_allocator, system_t** o
 
 static iree_status_t create(const hal_driver_class_t* type, iree_allocator_t host_allocator,
                             iree_hal_driver_t** out_driver) {
-  system_t* system = NULL;
-  amdgpu_options_t options;
-  IREE_RETURN_IF_ERROR(amdgpu_options_from_flags(&options));
-  IREE_RETURN_IF_ERROR(create_system(host_allocator, &system));
-  amdgpu_driver_t* driver = NULL;
-  iree_status_t status = hal_driver_allocate(type, sizeof(*driver), host_allocator, (void**)&driver);
-  if (!iree_status_is_ok(status)) {
-    system_release(system);
-    return status;
-  }
-  driver->system = system;
-  driver->options = options;
-  *out_driver = (iree_hal_driver_t*)driver;
-  return iree_ok_status();
+  logical_device_options_t options = {0};
+  IREE_RETURN_IF_ERROR(amdgpu_options_from_flags(&options.user));
+  const iree_flag_string_list_t paths = FLAG_amdgpu_libhsa_search_path_list();
+  return amdgpu_driver_create(type->info.driver_name, &options, (iree_string_view_list_t){paths.count, paths.values},
+                              host_allocator, out_driver);
 }
 
 static const hal_driver_class_t driver_class = {
@@ -196,6 +188,25 @@ static const hal_driver_class_t driver_class = {
     .parse_path = parse_path,
     .create_device = create_device,
 };
+
+iree_status_t amdgpu_driver_create(iree_string_view_t name, const logical_device_options_t* options,
+                                   iree_string_view_list_t libhsa_paths, iree_allocator_t host_allocator,
+                                   iree_hal_driver_t** out_driver) {
+  system_t* system = NULL;
+  amdgpu_driver_t* driver = NULL;
+  IREE_RETURN_IF_ERROR(create_system(libhsa_paths, host_allocator, &system));
+  iree_status_t status =
+      hal_driver_allocate_named(&driver_class, sizeof(*driver), name, host_allocator, (void**)&driver);
+  if (!iree_status_is_ok(status)) {
+    system_release(system);
+    return status;
+  }
+  driver->system = system;
+  driver->options = *options;
+  *out_driver = (iree_hal_driver_t*)driver;
+  return iree_ok_status();
+}
+
 static const iree_hal_driver_factory_t driver_factory = HAL_DRIVER_FACTORY(&driver_class);
 
 iree_status_t iree_hal_amdgpu_driver_module_register(iree_hal_driver_registry_t* registry) {

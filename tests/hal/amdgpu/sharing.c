@@ -1,5 +1,5 @@
-// Memory that two devices of the process share by a file descriptor, and work that waits for the other's. To be run by
-// iree-softgpu with two GPUs.
+// Memory that two devices of the process share by a file descriptor, work that waits for the other's, and devices of
+// drivers that an application makes. To be run by iree-softgpu with two GPUs.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include "hal/amdgpu/logical_device.h"
 #include "hal/gpu/queue.h"
+#include "iree/hal/drivers/amdgpu/api.h"
 
 #define OK(expr) IREE_CHECK_OK(expr)
 
@@ -239,12 +240,89 @@ static void waited_for_and_gone(void** state) {
   iree_hal_semaphore_release(after);
 }
 
+// A driver with an application's options, whose rings are so small that submissions wait for room.
+static void from_options(void** state) {
+  iree_hal_amdgpu_driver_options_t options;
+  iree_hal_driver_t* driver = NULL;
+  iree_hal_device_t *own = NULL, *first = devices[0];
+  iree_hal_device_create_params_t create_params = iree_hal_device_create_params_default();
+  iree_hal_amdgpu_driver_options_initialize(&options);
+  options.default_device_options.host_queues.aql_capacity = 64;
+  options.default_device_options.host_queues.kernarg_capacity = 128;
+  options.default_device_options.host_queues.notification_capacity = 16;
+  options.default_device_options.default_pool.range_length = 1 << 20;
+  OK(iree_hal_amdgpu_driver_create(IREE_SV("mine"), &options, iree_allocator_system(), &driver));
+  OK(iree_hal_driver_create_default_device(driver, &create_params, iree_allocator_system(), &own));
+  iree_hal_driver_release(driver);
+  const logical_device_t* device = (const logical_device_t*)own;
+  assert_int_equal(device->options.kernarg_size, 128 * 64);
+  assert_int_equal(device->options.user.default_pool_range_length, 1 << 20);
+  assert_int_equal(device->options.user.command_buffer_mode, AMDGPU_COMMAND_BUFFERS_AQL);
+  devices[0] = own;
+  iree_hal_semaphore_t* semaphore = make_semaphore(0);
+  iree_hal_buffer_t* buffer = allocate(0, 64);
+  for (uint64_t i = 0; i < 200; ++i) {
+    fill_all(own, buffer, (uint32_t)i, AT(semaphore, i), AT(semaphore, i + 1));
+  }
+  OK(iree_hal_semaphore_wait(semaphore, 200, iree_infinite_timeout(), IREE_ASYNC_WAIT_FLAG_NONE));
+  assert_int_equal(read_word(0, buffer, 60), 199);
+  iree_hal_buffer_release(buffer);
+  iree_hal_semaphore_release(semaphore);
+  iree_hal_device_release(own);
+  devices[0] = first;
+}
+
+// Options that are refused, before a library is looked for.
+static void options_refused(void** state) {
+  const iree_string_pair_t pair = {.key = IREE_SV("key"), .value = IREE_SV("value")};
+  for (int i = 0; i < 8; ++i) {
+    iree_hal_amdgpu_driver_options_t options;
+    iree_hal_driver_t* driver = NULL;
+    iree_hal_amdgpu_driver_options_initialize(&options);
+    iree_hal_amdgpu_logical_device_options_t* o = &options.default_device_options;
+    switch (i) {
+      case 0:
+        o->queue_placement = IREE_HAL_AMDGPU_QUEUE_PLACEMENT_DEVICE;
+        break;
+      case 1:
+        o->exclusive_execution = 1;
+        break;
+      case 2:
+        o->wait_active_for_ns = 1;
+        break;
+      case 3:
+        o->pm4_command_buffer_publication_mode = IREE_HAL_AMDGPU_PM4_COMMAND_BUFFER_PUBLICATION_MODE_HOST_ASYNC_COPY;
+        break;
+      case 4:
+        o->default_pool.range_length = 3;
+        break;
+      case 5:
+        o->host_queues.aql_capacity = 100;
+        break;
+      case 6:
+        o->host_queues.aql_capacity = o->host_queues.kernarg_capacity = 64;
+        break;
+      default:
+        o->command_buffer_mode = (iree_hal_amdgpu_command_buffer_mode_t)9;
+        break;
+    }
+    expect(i < 4 ? IREE_STATUS_UNIMPLEMENTED : IREE_STATUS_INVALID_ARGUMENT,
+           iree_hal_amdgpu_driver_create(IREE_SV("mine"), &options, iree_allocator_system(), &driver));
+    assert_null(driver);
+    expect(IREE_STATUS_OK, iree_hal_amdgpu_driver_options_parse(&options, iree_string_pair_list_empty()));
+    expect(IREE_STATUS_INVALID_ARGUMENT,
+           iree_hal_amdgpu_driver_options_parse(&options, (iree_string_pair_list_t){1, &pair}));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(both_ways),
                                      cmocka_unit_test(refusals),
                                      cmocka_unit_test(capabilities),
                                      cmocka_unit_test(links),
                                      cmocka_unit_test(waited_for_by_the_device),
-                                     cmocka_unit_test(waited_for_and_gone)};
+                                     cmocka_unit_test(waited_for_and_gone),
+                                     cmocka_unit_test(from_options),
+                                     cmocka_unit_test(options_refused)};
   return cmocka_run_group_tests(tests, open_devices, close_devices);
 }
