@@ -210,7 +210,7 @@ sanitizers() {
 # Runs one fuzzer on what it found in earlier runs and on the project's own files; always the same way, so that a change
 # is what a failure comes from: tests/soak.sh looks elsewhere each time.
 fuzz_one() {
-  local fuzzer=$1 name corpus seeds flags=
+  local fuzzer=$1 name corpus seeds flags
   name=$(basename "$fuzzer" _fuzz)
   corpus=$build/fuzz/corpus/$name
   mkdir -p "$corpus"
@@ -227,7 +227,7 @@ fuzz_one() {
       seeds=$build/fuzz/kernels-$name
       mkdir -p "$seeds" && cp "$build"/tests/cts_kernels*.ptx "$build"/tests/cts_kernels*.hsaco "$seeds" ;;
     graph) # programs that passed, and new ones
-      flags=-detect_leaks=0 seeds="tests/random/found $build/fuzz/graphs"
+      seeds="tests/random/found $build/fuzz/graphs"
       $python tests/random/generate.py --small --count 300 "$build/fuzz/graphs" ;;
     ptx) seeds=tests/softgpu/nvidia/ptx ;;
     hal_text) seeds=tests/fuzz/hal_text ;;
@@ -238,10 +238,12 @@ fuzz_one() {
     replay) # what the conformance suite recorded
       seeds=$build/fuzz/captures
       mkdir -p "$seeds" && cp "$build"/tests/cts_*_.ireereplay "$seeds" ;;
-    decode) flags=-detect_leaks=0 seeds=examples/digits ;; # LLVM, left in mid-call, keeps what it had
     *) seeds=examples/digits ;;
   esac
-  flags+=" -seed=${FUZZ_SEED:-1} -max_total_time=${FUZZ_SECONDS:-5} -timeout=10 -rss_limit_mb=2048"
+  case $name in # LLVM, left in mid-call, keeps what it had
+    decode | graph) local -x ASAN_OPTIONS=detect_leaks=0 ;;
+  esac
+  flags="-seed=${FUZZ_SEED:-1} -max_total_time=${FUZZ_SECONDS:-5} -timeout=10 -rss_limit_mb=2048"
   if "$fuzzer" $flags -artifact_prefix="$corpus-" "$corpus" $seeds >"$logs/fuzz-$name.log" 2>&1; then
     echo "PASSED $name"
   else

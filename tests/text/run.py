@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,14 +40,16 @@ def run_test(job):
     target = pathlib.Path(scratch, file.relative_to(ROOT).as_posix().replace("/", "_"))
     for command in commands:
         shell = command.replace("%s", shlex.quote(str(file))).replace("%t", shlex.quote(str(target)))
-        try:
-            result = subprocess.run(["bash", "-o", "pipefail", "-c", shell], cwd=ROOT, env=environment, timeout=60,
-                                    stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                                    check=False)
-        except subprocess.TimeoutExpired:
-            return file, f"no end after 60 s: {command}"
-        if result.returncode != 0:
-            return file, f"exit {result.returncode}: {command}\n{result.stderr[-1500:]}"
+        with subprocess.Popen(["bash", "-o", "pipefail", "-c", shell], cwd=ROOT, env=environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              errors="replace", start_new_session=True) as process:
+            try:
+                _, errors = process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)  # and what bash has started
+                return file, f"no end after 60 s: {command}"
+        if process.returncode != 0:
+            return file, f"exit {process.returncode}: {command}\n{errors[-1500:]}"
     return file, None
 
 
