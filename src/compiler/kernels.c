@@ -95,6 +95,9 @@ static signature_t* build(assign_t* a, ir_op_t* dispatch, const text_t* text) {
   return s;
 }
 
+// What no integer holds is the largest.
+static int64_t whole(double cycles) { return cycles < (double)INT64_MAX ? (int64_t)cycles : INT64_MAX; }
+
 static void assign_dispatch(assign_t* a, ir_op_t* dispatch) {
   text_t text = {0};
   if (ir_is(dispatch->regions[0].first->first, GRAPH_EXTERN)) return;  // externs.h
@@ -114,7 +117,7 @@ static void assign_dispatch(assign_t* a, ir_op_t* dispatch) {
   }
   ir_op_set_attr(a->ctx, dispatch, "strategy", ir_attr_cstring(a->ctx, s->plan.strategy));
   if (!s->plan.overwrites) ir_op_remove_attr(dispatch, "overwrites");
-  ir_op_set_attr(a->ctx, dispatch, "cycles", ir_attr_i64(a->ctx, (int64_t)s->plan.cycles));
+  ir_op_set_attr(a->ctx, dispatch, "cycles", ir_attr_i64(a->ctx, whole(s->plan.cycles)));
   if (s->plan.slow) ir_op_set_attr(a->ctx, dispatch, "slow", ir_attr_cstring(a->ctx, s->plan.slow));
 }
 

@@ -347,8 +347,10 @@ bool eval_triangular_solve(eval_op_t* o) {
   return true;
 }
 
-// One discrete Fourier transform of `n` elements, `step` apart, by its definition.
+// One discrete Fourier transform of `n` elements, `step` apart, by its definition. One element stays what it is, also
+// where the other part is infinite.
 static void transform_row(double* re, double* im, int64_t n, int64_t step, bool inverse, double* spare) {
+  if (n == 1) return;
   for (int64_t k = 0; k < n; ++k) {
     double a = 0, b = 0;
     for (int64_t j = 0; j < n; ++j) {

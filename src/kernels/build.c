@@ -367,53 +367,55 @@ int64_t dispatch_extent_lanes(const dispatch_t* d, const extent_t* size) {
   return dispatch_lanes(d, LARGE);
 }
 
-static int64_t typical_count(const ir_value_t* value) {
+static double typical_count(const ir_value_t* value) {
   extent_t count = eval_count(value);
-  return extent_guess(&count);
+  return (double)extent_guess(&count);
 }
 
-static int64_t op_cost(const ir_op_t* op) {
-  int64_t cost = graph_scalar_fn(op) >= 0 ? 1 : 0;
+// In floating point: guesses at sizes of many dimensions exceed integers.
+static double op_cost(const ir_op_t* op) {
+  double cost = graph_scalar_fn(op) >= 0 ? 1 : 0;
   if (ir_is(op, GRAPH_CONTRACT)) {
     int64_t dims[GRAPH_MAX_RANK];
     uint32_t count = graph_get_lhs_contract(op, dims);
     cost = 1;
     for (uint32_t i = 0; i < count; ++i) {
       extent_t size = eval_extent(ir_operand(op, 0), (int32_t)dims[i]);
-      cost *= extent_guess(&size);
+      cost *= (double)extent_guess(&size);
     }
   } else if (ir_is(op, GRAPH_CONV)) {
-    int64_t out = typical_count(&op->results[0]);
+    double out = typical_count(&op->results[0]);
     const char* layout = graph_get_w_layout(op);
     int64_t channels = ir_operand(op, 1)->type->dims[graph_layout_axis(layout, 'o')];
     cost = out > 0 ? typical_count(ir_operand(op, 1)) : 1;
-    if (channels > 0) cost /= channels;
+    if (channels > 0) cost /= (double)channels;
   } else if (ir_is(op, GRAPH_ATTENTION)) {
     const ir_value_t* keys = ir_operand(op, 1);
     extent_t size = eval_extent(keys, keys->type->rank - 2);
-    cost = 2 * extent_guess(&size);  // a product of q and k, and one with v
+    cost = 2 * (double)extent_guess(&size);  // a product of q and k, and one with v
   } else if (ir_is(op, GRAPH_WINDOW)) {
     int64_t sizes[GRAPH_MAX_RANK];
     uint32_t rank = graph_get_sizes(op, sizes);
     cost = 1;
-    for (uint32_t i = 0; i < rank; ++i) cost *= sizes[i];
+    for (uint32_t i = 0; i < rank; ++i) cost *= (double)sizes[i];
   } else if (ir_is(op, GRAPH_REDUCE) || ir_is(op, GRAPH_ARG_REDUCE) || ir_is(op, GRAPH_SCAN)) {
-    int64_t out = typical_count(&op->results[0]);
+    double out = typical_count(&op->results[0]);
     cost = out > 0 ? typical_count(ir_operand(op, 0)) / out : 1;
   }
   return cost;
 }
 
 int64_t dispatch_cost(const dispatch_t* d) {
-  int64_t cost = 2;
+  const double most = 1 << 20;  // strategies multiply it by sizes
+  double cost = 2;
   IR_FOR_OPS(op, d->body) cost += op_cost(op);
-  return cost;
+  return (int64_t)(cost < most ? cost : most);
 }
 
 double dispatch_operations(const dispatch_t* d) {
   double all = 0;
   IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && op->result_count) all += (double)op_cost(op) * (double)typical_count(&op->results[0]);
+    if (op != d->yield && op->result_count) all += op_cost(op) * typical_count(&op->results[0]);
   }
   return all;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { TYPICAL_SIZE = 64 };
+static const int64_t most_guessed = (int64_t)1 << 40;  // strategies multiply guesses by costs
 
 extent_t extent_fixed(int64_t size) { return (extent_t){.factor = size}; }
 
@@ -51,7 +52,7 @@ bool extent_is(const extent_t* x, int64_t size) { return x->count == 0 && x->fac
 
 int64_t extent_guess(const extent_t* x) {
   int64_t guess = x->factor;
-  for (uint32_t i = 0; i < x->count && guess < INT64_MAX / 4 / TYPICAL_SIZE; ++i) guess *= TYPICAL_SIZE;
+  for (uint32_t i = 0; i < x->count && guess < most_guessed; ++i) guess *= TYPICAL_SIZE;
   return guess;
 }
 

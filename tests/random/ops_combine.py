@@ -96,8 +96,8 @@ class Combines(Builder):
         parts = [self.like(x) for _ in range(4)] if x else []
         if not x or not all(part.exact and part.bound < 64 for part in parts):
             return False
-        flags = [("i1", x.dims, x.free, 1, True)]
-        mask = self.op("ge", [x, self.like(x)], {}, flags)
+        other = self.like(x)
+        mask = self.op("ge", [x, other if other.exact else x], {}, [("i1", x.dims, x.free, 1, True)])
         overlap = self.op("constant", [], {"value": f"dense<0.3> : tensor<{x.element}>"},
                           [(x.element, [], [], 1, False)])
         most = self.scalar(self.random.choice(("i32", "i64")), self.random.choice((0, 1, 3, 1000)))

@@ -69,11 +69,11 @@ class Regions(Builder):
         return True
 
     def sort_generic(self):
-        """By a rule on several operands."""
+        """By a rule on several operands, none of which has NaN: the rule orders all of them."""
         x = self.pick(lambda v: v.dims and v.element != "i1" and v.exact)
-        if not x:
+        y = self.like(x) if x else None
+        if not x or not y.exact:
             return False
-        y = self.like(x)
 
         def body(a, b, c, d):
             first, equal = self.point("lt", [a, b], "i1"), self.point("eq", [a, b], "i1")
