@@ -92,7 +92,8 @@ class Combines(Builder):
         return True
 
     def suppress(self):
-        x = self.pick(lambda v: v.dims and v.is_float() and not v.is_small() and v.exact and v.bound < 64)
+        x = self.pick(lambda v: v.dims and v.is_float() and not v.is_small() and v.exact and v.bound < 64 and
+                      v.count() <= 4000)
         parts = [self.like(x) for _ in range(4)] if x else []
         if not x or not all(part.exact and part.bound < 64 for part in parts):
             return False
