@@ -8,6 +8,8 @@
 #include <new>
 
 #include "llvm-c/Core.h"
+#include "llvm/InitializePasses.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/PrettyStackTrace.h"
 
@@ -121,6 +123,14 @@ extern "C" guard_result_t guard_run(guard_t* guard, void (*body)(void* user), vo
   if (result == GUARD_FAILED) memory_scope_drop(&guard->scope);
   if (guard->is_fragile && result == GUARD_NO_MEMORY && guard->left_llvm) is_broken = true;
   return result;
+}
+
+extern "C" void guard_register_passes(void) {
+  llvm::PassRegistry& registry = *llvm::PassRegistry::getPassRegistry();
+  for (auto* initialize : {llvm::initializeCore, llvm::initializeAnalysis, llvm::initializeTarget,
+                           llvm::initializeCodeGen, llvm::initializeGlobalISel}) {
+    initialize(registry);
+  }
 }
 
 extern "C" unsigned guard_left_count(void) { return left_count; }

@@ -138,6 +138,7 @@ void codegen_set_proven(target_backend_t backend) { proven[backend] = true; }
 
 static void register_targets(void* user) {
   ((guard_t*)user)->is_fragile = true;
+  guard_register_passes();
 #define TARGET(Name)                  \
   LLVMInitialize##Name##TargetInfo(); \
   LLVMInitialize##Name##Target();     \
