@@ -31,6 +31,23 @@ void hal_slab_pool_note_released(hal_slab_pool_t* pool, iree_device_size_t lengt
   ++pool->stats.release_count;
 }
 
+static bool is_after(const iree_async_frontier_t* frontier, iree_async_frontier_entry_t entry) {
+  for (uint32_t i = 0; frontier && i < frontier->entry_count; ++i) {
+    if (frontier->entries[i].axis == entry.axis) return frontier->entries[i].epoch >= entry.epoch;
+  }
+  return false;
+}
+
+bool hal_slab_pool_is_over(const iree_hal_pool_epoch_query_t* query, const iree_async_frontier_t* death,
+                           const iree_async_frontier_t* requester) {
+  for (uint32_t i = 0; i < death->entry_count; ++i) {
+    iree_async_frontier_entry_t entry = death->entries[i];
+    bool has_ended = query->fn && query->fn(query->user_data, entry.axis, entry.epoch);
+    if (!has_ended && !is_after(requester, entry)) return false;
+  }
+  return true;
+}
+
 // A reservation that a buffer owns, and the pool that it keeps.
 typedef struct owned_t {
   iree_hal_pool_t* pool;

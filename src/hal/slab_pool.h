@@ -27,6 +27,10 @@ void hal_slab_pool_deinitialize(hal_slab_pool_t* pool);
 void hal_slab_pool_note_acquired(hal_slab_pool_t* pool, iree_device_size_t length);
 void hal_slab_pool_note_released(hal_slab_pool_t* pool, iree_device_size_t length);
 
+// Whether all of `death` is over, by the query, or before what `requester` (may be NULL) comes after.
+bool hal_slab_pool_is_over(const iree_hal_pool_epoch_query_t* query, const iree_async_frontier_t* death,
+                           const iree_async_frontier_t* requester);
+
 // A buffer over a reservation that is `offset` into a slab.
 iree_status_t hal_slab_pool_wrap(hal_slab_pool_t* pool, const iree_hal_slab_t* slab, iree_device_size_t offset,
                                  iree_hal_buffer_params_t params, const iree_hal_pool_reservation_t* reservation,

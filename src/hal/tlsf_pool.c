@@ -123,24 +123,6 @@ static const iree_hal_allocator_vtable_t slabs_vtable = {
 // Reservations that are given back before their work is over. The mutex is held.
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool is_after(const iree_async_frontier_t* frontier, iree_async_frontier_entry_t entry) {
-  for (uint32_t i = 0; frontier && i < frontier->entry_count; ++i) {
-    if (frontier->entries[i].axis == entry.axis) return frontier->entries[i].epoch >= entry.epoch;
-  }
-  return false;
-}
-
-static bool is_over(const tlsf_pool_t* pool, const iree_async_frontier_t* death,
-                    const iree_async_frontier_t* requester) {
-  const iree_hal_pool_epoch_query_t* query = &pool->epoch_query;
-  for (uint32_t i = 0; death && i < death->entry_count; ++i) {
-    iree_async_frontier_entry_t entry = death->entries[i];
-    bool has_ended = query->fn && query->fn(query->user_data, entry.axis, entry.epoch);
-    if (!has_ended && !is_after(requester, entry)) return false;
-  }
-  return death != NULL;
-}
-
 static void free_piece(tlsf_pool_t* pool, piece_t* piece) {
   hal_pool_give(pool->inner, piece->slice, (hal_pool_point_t){0});
   iree_allocator_free(pool->base.host_allocator, piece->death);
@@ -150,7 +132,7 @@ static void free_piece(tlsf_pool_t* pool, piece_t* piece) {
 static void reclaim(tlsf_pool_t* pool, const iree_async_frontier_t* requester) {
   for (piece_t** link = &pool->dying; *link;) {
     piece_t* piece = *link;
-    if (is_over(pool, piece->death, requester)) {
+    if (piece->death && hal_slab_pool_is_over(&pool->epoch_query, piece->death, requester)) {
       *link = piece->next;
       free_piece(pool, piece);
     } else {

@@ -1,6 +1,7 @@
 // Queue-ordered allocations from a pool of the application's.
 #include "cts.h"
 #include "iree/base/threading/thread.h"
+#include "iree/hal/memory/fixed_block_pool.h"
 #include "iree/hal/memory/passthrough_pool.h"
 #include "iree/hal/memory/tlsf_pool.h"
 
@@ -325,6 +326,91 @@ static void tlsf(void** state) {
   iree_hal_pool_release(pool);
 }
 
+static iree_hal_pool_t* make_blocks(iree_device_size_t size, uint32_t count, iree_device_size_t budget,
+                                    uint64_t* ended) {
+  iree_hal_queue_pool_backend_t from = backend();
+  iree_hal_fixed_block_pool_options_t options = {
+      .block_allocator_options = {.block_size = size, .block_count = count, .frontier_capacity = 1},
+      .budget_limit = budget};
+  iree_hal_pool_epoch_query_t query = {has_ended, ended};
+  iree_hal_pool_t* pool = NULL;
+  CHECK_OK(iree_hal_fixed_block_pool_create(options, from.slab_provider, from.notification, query, cts.host_allocator,
+                                            &pool));
+  return pool;
+}
+
+// Blocks of one slab: fresh ones, then those that are over, for everybody or for who comes after them, then those that
+// may be waited for.
+static void fixed_blocks(void** state) {
+  enum { BLOCK = 4096 };
+  const iree_hal_pool_reserve_flags_t none = IREE_HAL_POOL_RESERVE_FLAG_NONE;
+  uint64_t ended = 0;
+  iree_hal_pool_t* pool = make_blocks(BLOCK, 2, 0, &ended);
+  iree_hal_pool_reservation_t first, second, third;
+  assert_int_equal(acquire(pool, BLOCK, NULL, none, &first), IREE_HAL_POOL_ACQUIRE_OK_FRESH);
+  assert_int_equal(acquire(pool, 10, NULL, none, &second), IREE_HAL_POOL_ACQUIRE_OK_FRESH);
+  assert_int_equal(second.offset - first.offset, BLOCK);
+  assert_int_equal(acquire(pool, 1, NULL, none, &third), IREE_HAL_POOL_ACQUIRE_EXHAUSTED);
+  iree_hal_pool_release_reservation(pool, &second, NULL);
+  assert_int_equal(acquire(pool, 1, NULL, none, &second), IREE_HAL_POOL_ACQUIRE_OK);
+  frontier_storage_t death_storage, later_storage;
+  const iree_async_frontier_t *death = frontier_of(&death_storage, 3), *later = frontier_of(&later_storage, 4);
+  iree_hal_pool_release_reservation(pool, &first, death);
+  assert_int_equal(acquire(pool, 1, NULL, none, &third), IREE_HAL_POOL_ACQUIRE_EXHAUSTED);
+  iree_hal_pool_acquire_info_t info;
+  iree_hal_pool_acquire_result_t result;
+  CHECK_OK(iree_hal_pool_acquire_reservation(pool, 1, 1, NULL, IREE_HAL_POOL_RESERVE_FLAG_ALLOW_WAIT_FRONTIER, &third,
+                                             &info, &result));
+  assert_int_equal(result, IREE_HAL_POOL_ACQUIRE_OK_NEEDS_WAIT);
+  assert_int_equal(info.wait_frontier->entry_count, 1);
+  assert_int_equal(info.wait_frontier->entries[0].epoch, 3);
+  iree_hal_pool_release_reservation(pool, &third, death);
+  assert_int_equal(acquire(pool, 1, later, none, &third), IREE_HAL_POOL_ACQUIRE_OK);
+  iree_hal_pool_release_reservation(pool, &third, death);
+  ended = 3;
+  assert_int_equal(acquire(pool, 1, NULL, none, &third), IREE_HAL_POOL_ACQUIRE_OK);
+  // A frontier larger than are kept is not waited for.
+  union {
+    iree_async_frontier_t frontier;
+    uint64_t words[8];
+  } large = {0};
+  large.frontier.entry_count = 2;
+  iree_hal_pool_release_reservation(pool, &third, &large.frontier);
+  assert_int_equal(acquire(pool, 1, NULL, IREE_HAL_POOL_RESERVE_FLAG_ALLOW_WAIT_FRONTIER, &third),
+                   IREE_HAL_POOL_ACQUIRE_EXHAUSTED);
+  iree_hal_buffer_t* buffer = NULL;
+  CHECK_CODE(INVALID_ARGUMENT, iree_hal_pool_allocate_buffer(pool, slab_params(pool), BLOCK + 1, NULL,
+                                                             iree_immediate_timeout(), &buffer));
+  iree_hal_pool_release_reservation(pool, &second, NULL);
+  iree_hal_pool_stats_t stats;
+  iree_hal_pool_query_stats(pool, &stats);
+  assert_int_equal(stats.bytes_committed, 2 * BLOCK);
+  assert_int_equal(stats.reservation_count + stats.bytes_reserved, 0);
+  iree_hal_pool_release(pool);
+  pool = make_blocks(BLOCK, 4096, 100, &ended);
+  assert_int_equal(acquire(pool, 60, NULL, none, &first), IREE_HAL_POOL_ACQUIRE_OK_FRESH);
+  assert_int_equal(acquire(pool, 60, NULL, none, &second), IREE_HAL_POOL_ACQUIRE_OVER_BUDGET);
+  iree_hal_pool_release_reservation(pool, &first, NULL);
+  iree_hal_pool_release(pool);
+  iree_hal_queue_pool_backend_t from = backend();
+  const iree_hal_fixed_block_pool_options_t bad = {.block_allocator_options = {.block_size = 1, .block_count = 4097}};
+  CHECK_CODE(INVALID_ARGUMENT,
+             iree_hal_fixed_block_pool_create(bad, from.slab_provider, from.notification,
+                                              iree_hal_pool_epoch_query_null(), cts.host_allocator, &pool));
+}
+
+static void fixed_block_queues(void** state) {
+  SKIP_WITHOUT_RESULTS();
+  SKIP_RECORDED();
+  uint64_t ended = 0;
+  iree_hal_pool_t* pool = make_blocks(1 << 12, 16, 0, &ended);
+  run_pool(pool);
+  iree_hal_pool_stats_t stats;
+  iree_hal_pool_query_stats(pool, &stats);
+  assert_int_equal(stats.reservation_count, 0);
+  iree_hal_pool_release(pool);
+}
+
 static void tlsf_queues(void** state) {
   SKIP_WITHOUT_RESULTS();
   SKIP_RECORDED();
@@ -362,4 +448,5 @@ static void tlsf_notifies(void** state) {
 }
 
 CTS_SUITE(pool, cmocka_unit_test(explicit_pool), cmocka_unit_test(pool_buffers), cmocka_unit_test(passthrough),
-          cmocka_unit_test(tlsf), cmocka_unit_test(tlsf_notifies), cmocka_unit_test(tlsf_queues));
+          cmocka_unit_test(tlsf), cmocka_unit_test(tlsf_notifies), cmocka_unit_test(tlsf_queues),
+          cmocka_unit_test(fixed_blocks), cmocka_unit_test(fixed_block_queues));

@@ -1,7 +1,7 @@
 // Pools: where an application wants queue-ordered allocations to come from (iree_hal_device_queue_alloca). A pool hands
-// out reservations, ranges of memory of its own, and makes buffers of them. There are two over slabs of memory
-// (memory/tlsf_pool.h, memory/passthrough_pool.h); an implementation is a type that begins with iree_hal_resource_t,
-// initialized with the vtable below. Thread safe.
+// out reservations, ranges of memory of its own, and makes buffers of them. There are three over slabs of memory
+// (memory/tlsf_pool.h, memory/fixed_block_pool.h, memory/passthrough_pool.h); an implementation is a type that begins
+// with iree_hal_resource_t, initialized with the vtable below. Thread safe.
 #ifndef IREE_HAL_POOL_H_
 #define IREE_HAL_POOL_H_
 
