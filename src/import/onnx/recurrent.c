@@ -1,4 +1,5 @@
-// RNN, GRU and LSTM. The products with the input are one contraction over all steps; a loop does the rest.
+// RNN, GRU and LSTM, of which ONNX Runtime has a quantised form. The products with the input are one contraction over
+// all steps; a loop does the rest.
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ typedef struct recurrence_t {
   onnx_node_t* n;
   uint32_t gates;  // per cell: 1, 3 or 4
   bool has_cell, coupled, linear_before_reset, batch_first;
+  bool quantized;  // weights are integers and turned, with scales and zero points in inputs 8 to 11
   int64_t hidden, directions;
   double clip;
   onnx_activation_t fns[2 * MAX_ACTIVATIONS];
@@ -77,6 +79,30 @@ static bool has_shape(onnx_node_t* n, uint32_t i, int64_t a, int64_t b, int64_t 
   return onnx_set_input(n, i, v), true;
 }
 
+// W and R are [directions, gates' rows, columns], quantised ones [directions, columns, gates' rows].
+static bool has_weights(recurrence_t* r, uint32_t i, int64_t columns) {
+  int64_t rows = r->hidden * r->gates;
+  if (!r->quantized) return has_shape(r->n, i, r->directions, rows, columns) && onnx_check_same_element(r->n, 0, i);
+  return has_shape(r->n, i, r->directions, columns, rows) &&
+         (onnx_is_int(r->n->in[i]) || onnx_error(r->n, "input %u must be quantised", i));
+}
+
+// Each direction has one number, or one for each of the gates' rows.
+static bool check_scales(recurrence_t* r) {
+  onnx_node_t* n = r->n;
+  for (uint32_t i = 8; i < n->in_count; ++i) {
+    if (!onnx_has(n, i)) continue;
+    if (!onnx_check_rank(n, i, 1, 2)) return false;
+    int64_t wanted[] = {r->directions, r->hidden * r->gates};
+    for (int32_t d = 0; d < onnx_rank(n->in[i]); ++d) {
+      ir_value_t* v = onnx_sized(n, n->in[i].v, d, wanted[d]);
+      if (!v) return false;
+      onnx_set_input(n, i, v);
+    }
+  }
+  return (onnx_has(n, 8) && onnx_has(n, 10)) || onnx_error(n, "weights need scales");
+}
+
 static bool read_recurrence(recurrence_t* r, const char* const* defaults) {
   onnx_node_t* n = r->n;
   const char* direction = onnx_string(n, "direction", "forward");
@@ -92,19 +118,20 @@ static bool read_recurrence(recurrence_t* r, const char* const* defaults) {
   r->steps = onnx_dim(n, r->x, 0);
   r->batch = onnx_dim(n, r->x, 1);
   if (!onnx_check_rank(n, 1, 3, 3) || !onnx_check_rank(n, 2, 3, 3)) return false;
-  r->hidden = onnx_dim_size(n->in[2], 2);
+  int32_t inner = r->quantized ? 1 : 2;  // the dimension of weights that products sum over
+  r->hidden = onnx_dim_size(n->in[2], inner);
   if (r->hidden == IR_DYNAMIC) r->hidden = onnx_int(n, "hidden_size", IR_DYNAMIC);
   int64_t input = r->x->type->dims[2], rows = r->hidden * r->gates;
-  if (input == IR_DYNAMIC) input = onnx_dim_size(n->in[1], 2);
+  if (input == IR_DYNAMIC) input = onnx_dim_size(n->in[1], inner);
   if (r->hidden == IR_DYNAMIC) return onnx_unsupported(n, "give the attribute hidden_size, or input 2 a shape");
   if (r->hidden < 1 || r->hidden > (1 << 24)) return onnx_error(n, "hidden_size is out of range");
   if (input != IR_DYNAMIC && !(r->x = onnx_sized(n, r->x, 2, input))) return false;
   int64_t first = r->batch_first ? -1 : r->directions, second = r->batch_first ? r->directions : -1;
-  if (!has_shape(n, 1, r->directions, rows, input) || !has_shape(n, 2, r->directions, rows, r->hidden)) return false;
+  if (!has_weights(r, 1, input) || !has_weights(r, 2, r->hidden) || (r->quantized && !check_scales(r))) return false;
   if (!has_shape(n, 3, r->directions, 2 * rows, -2) || !has_shape(n, 5, first, second, r->hidden)) return false;
   if (r->has_cell && (!has_shape(n, 6, first, second, r->hidden) || !has_shape(n, 7, r->directions, 3 * r->hidden, -2)))
     return false;
-  for (uint32_t i = 1; i < n->in_count; ++i) {
+  for (uint32_t i = 3; i < n->in_count && i < 8; ++i) {
     if (i != 4 && !onnx_check_same_element(n, 0, i)) return false;
   }
   if (onnx_has(n, 4)) {
@@ -138,6 +165,31 @@ static ir_value_t* product(onnx_node_t* n, ir_value_t* x, ir_value_t* w) {
   return graph_contract(n->b, x, w, &c, x->type->element);
 }
 
+// Weights of one direction: floats as rows for the gates, or integers as columns.
+typedef struct matrix_t {
+  onnx_value_t v, scale, zero;  // `scale` only of integers
+} matrix_t;
+
+static matrix_t matrix(recurrence_t* r, uint32_t i, int64_t direction) {
+  onnx_node_t* n = r->n;
+  matrix_t m = {.v = onnx_value(of_direction(n, n->in[i].v, direction, 0), n->in[i].element)};
+  if (!r->quantized) return m;
+  onnx_value_t* parts[] = {&m.scale, &m.zero};
+  for (uint32_t k = 0; k < 2; ++k) {
+    uint32_t from = 8 + 2 * (i - 1) + k;
+    if (onnx_has(n, from)) *parts[k] = onnx_value(of_direction(n, n->in[from].v, direction, 0), n->in[from].element);
+  }
+  return m;
+}
+
+// x by weights. Integers multiply x as quantised here, by its own range. NULL after a diagnostic.
+static ir_value_t* by_weights(onnx_node_t* n, ir_value_t* x, const matrix_t* m) {
+  if (!m->scale.v) return product(n, x, m->v.v);
+  const onnx_value_t in[] = {onnx_value(x, n->in[0].element), m->v, m->scale, m->zero};
+  onnx_value_t out[3] = {{0}};
+  return onnx_apply(n, "DynamicQuantizeMatMul", in, 4, out) ? out[0].v : NULL;
+}
+
 static ir_value_t* add_vector(onnx_node_t* n, ir_value_t* x, ir_value_t* v) {
   int64_t last = x->type->rank - 1;
   return v ? add(n, x, onnx_broadcast_as(n, v, x, &last)) : x;
@@ -148,7 +200,8 @@ static ir_value_t* add_vector(onnx_node_t* n, ir_value_t* x, ir_value_t* v) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 typedef struct weights_t {
-  ir_value_t *r, *recurrent_bias, *peepholes;  // peepholes: input, output, forget
+  matrix_t r;
+  ir_value_t *recurrent_bias, *peepholes;  // peepholes: input, output, forget
 } weights_t;
 
 static ir_value_t* gate(recurrence_t* r, ir_value_t* v, uint32_t which) {
@@ -156,7 +209,7 @@ static ir_value_t* gate(recurrence_t* r, ir_value_t* v, uint32_t which) {
 }
 
 static ir_value_t* rnn_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir_value_t* xw, ir_value_t* h) {
-  return activate(r, d, 0, add(r->n, xw, product(r->n, h, w->r)));
+  return activate(r, d, 0, add(r->n, xw, product(r->n, h, w->r.v.v)));
 }
 
 static ir_value_t* gru_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir_value_t* xw, ir_value_t* h) {
@@ -164,10 +217,10 @@ static ir_value_t* gru_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir_
   int64_t offsets[] = {2 * r->hidden, 0}, sizes[] = {r->hidden, r->hidden}, ones[] = {1, 1};
   ir_value_t *hr, *candidate;
   if (r->linear_before_reset) {
-    hr = add_vector(n, product(n, h, w->r), w->recurrent_bias);
+    hr = add_vector(n, product(n, h, w->r.v.v), w->recurrent_bias);
   } else {
     int64_t start[] = {0, 0}, both[] = {2 * r->hidden, r->hidden};
-    hr = product(n, h, graph_slice(n->b, w->r, start, both, ones));
+    hr = product(n, h, graph_slice(n->b, w->r.v.v, start, both, ones));
     if (w->recurrent_bias) hr = add_vector(n, hr, columns(n, w->recurrent_bias, 0, 2 * r->hidden));
   }
   ir_value_t* z = activate(r, d, 0, add(n, gate(r, xw, 0), gate(r, hr, 0)));
@@ -175,7 +228,7 @@ static ir_value_t* gru_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir_
   if (r->linear_before_reset) {
     candidate = mul(n, reset, gate(r, hr, 2));
   } else {
-    candidate = product(n, mul(n, reset, h), graph_slice(n->b, w->r, offsets, sizes, ones));
+    candidate = product(n, mul(n, reset, h), graph_slice(n->b, w->r.v.v, offsets, sizes, ones));
     if (w->recurrent_bias)
       candidate = add_vector(n, candidate, columns(n, w->recurrent_bias, 2 * r->hidden, r->hidden));
   }
@@ -194,7 +247,9 @@ static ir_value_t* peep(recurrence_t* r, const weights_t* w, uint32_t which, ir_
 static ir_value_t* lstm_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir_value_t* xw, ir_value_t* h,
                              ir_value_t** c) {
   onnx_node_t* n = r->n;
-  ir_value_t* all = add(n, xw, product(n, h, w->r));
+  ir_value_t* hr = by_weights(n, h, &w->r);
+  if (!hr) return NULL;
+  ir_value_t* all = add(n, xw, hr);
   ir_value_t* input = activate(r, d, 0, peep(r, w, 0, gate(r, all, 0), *c));
   ir_value_t* forget = r->coupled ? sub(n, graph_splat_like(n->b, input, 1), input)
                                   : activate(r, d, 0, peep(r, w, 2, gate(r, all, 2), *c));
@@ -213,12 +268,25 @@ static ir_value_t* lstm_cell(recurrence_t* r, uint32_t d, const weights_t* w, ir
 // Directions
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Input products of all steps with the biases that can be added now.
+// x with zeros in the steps behind the longest sequence, which have no part in the range that x is quantised by.
+static ir_value_t* used_steps(recurrence_t* r) {
+  onnx_node_t* n = r->n;
+  static const int64_t batch = 0;
+  if (!r->quantized || !r->lengths) return r->x;
+  ir_value_t* longest = onnx_reduce_keep(n, r->lengths, &batch, 1, "max");
+  ir_value_t* step = onnx_iota_like(n, graph_cast(n->b, r->x, ir_type_int(n->ctx, 64), false), 0);
+  longest = onnx_scalar_like(n, onnx_entry(n, longest, 0, 0), step);
+  return graph_select(n->b, graph_binary(n->b, SCALAR_lt, step, longest), r->x, graph_splat_like(n->b, r->x, 0));
+}
+
+// Input products of all steps with the biases that can be added now. NULL after a diagnostic.
 static ir_value_t* input_products(recurrence_t* r, int64_t d, weights_t* w) {
   onnx_node_t* n = r->n;
   int64_t rows = r->hidden * r->gates;
-  ir_value_t* xw = product(n, r->x, of_direction(n, n->in[1].v, d, 0));
-  w->r = of_direction(n, n->in[2].v, d, 0);
+  matrix_t input_weights = matrix(r, 1, d);
+  ir_value_t* xw = by_weights(n, used_steps(r), &input_weights);
+  if (!xw) return NULL;
+  w->r = matrix(r, 2, d);
   if (onnx_has(n, 3)) {
     ir_value_t* bias = of_direction(n, n->in[3].v, d, 0);
     ir_value_t *input = columns(n, bias, 0, rows), *recurrent = columns(n, bias, rows, rows);
@@ -240,12 +308,13 @@ typedef struct outcome_t {
   ir_value_t *all, *h, *c;  // [steps, batch, hidden], [batch, hidden]
 } outcome_t;
 
-static outcome_t run_direction(recurrence_t* r, uint32_t d, bool backwards) {
+static bool run_direction(recurrence_t* r, uint32_t d, bool backwards, outcome_t* out) {
   onnx_node_t* n = r->n;
   weights_t w = {0};
   onnx_loop_t loop;
   static const int64_t first = 0;
   ir_value_t* xw = input_products(r, d, &w);
+  if (!xw) return false;
   ir_value_t* initial[3] = {initial_state(r, 5, d), r->has_cell ? initial_state(r, 6, d) : NULL};
   uint32_t states = r->has_cell ? 2 : 1, count = states + 1;
   const onnx_dim_t dims[] = {r->steps, r->batch, onnx_dim_of(r->hidden)};
@@ -260,6 +329,7 @@ static outcome_t run_direction(recurrence_t* r, uint32_t d, bool backwards) {
   h = r->gates == 1   ? rnn_cell(r, d, &w, step, h)
       : r->gates == 3 ? gru_cell(r, d, &w, step, h)
                       : lstm_cell(r, d, &w, step, h, &c);
+  if (!h) return onnx_loop_drop(&loop), false;
   ir_value_t* y = h;
   if (r->lengths) {
     ir_value_t* inside = graph_binary(n->b, SCALAR_lt, onnx_broadcast_as(n, at, r->lengths, NULL), r->lengths);
@@ -271,7 +341,8 @@ static outcome_t run_direction(recurrence_t* r, uint32_t d, bool backwards) {
   ir_value_t* next[] = {h, c, NULL};
   next[states] = onnx_put_element(n, loop.body->args[count], y, at);
   ir_op_t* op = onnx_loop_end(&loop, initial, next, steps, -1);
-  return (outcome_t){ir_result(op, count), ir_result(op, 1), r->has_cell ? ir_result(op, 2) : NULL};
+  *out = (outcome_t){ir_result(op, count), ir_result(op, 1), r->has_cell ? ir_result(op, 2) : NULL};
+  return true;
 }
 
 // Joins the directions' values along a new dim `axis`.
@@ -293,7 +364,8 @@ static bool lower_recurrence(recurrence_t* r, const char* const* defaults) {
   bool reverse = strcmp(onnx_string(n, "direction", "forward"), "reverse") == 0;
   ir_value_t *all[2], *h[2], *c[2];
   for (uint32_t d = 0; d < (uint32_t)r->directions; ++d) {
-    outcome_t o = run_direction(r, d, d == 1 || reverse);
+    outcome_t o;
+    if (!run_direction(r, d, d == 1 || reverse, &o)) return false;
     all[d] = o.all;
     h[d] = o.h;
     c[d] = o.c;
@@ -319,9 +391,12 @@ bool onnx_lower_gru(onnx_node_t* n) {
   return lower_recurrence(&r, defaults);
 }
 
-bool onnx_lower_lstm(onnx_node_t* n) {
+static bool lower_lstm(onnx_node_t* n, bool quantized) {
   static const char* const defaults[] = {"sigmoid", "tanh", "tanh"};
-  recurrence_t r = {.n = n, .gates = 4, .fn_count = 3, .has_cell = true};
+  recurrence_t r = {.n = n, .gates = 4, .fn_count = 3, .has_cell = true, .quantized = quantized};
   r.coupled = onnx_int(n, "input_forget", 0) != 0;
   return lower_recurrence(&r, defaults);
 }
+bool onnx_lower_lstm(onnx_node_t* n) { return lower_lstm(n, false); }
+// ONNX Runtime's own: inputs 8 to 11 are W's scale and zero point and R's.
+bool onnx_lower_dynamic_quantize_lstm(onnx_node_t* n) { return lower_lstm(n, true); }

@@ -155,7 +155,10 @@ static bool lower_stft(onnx_node_t* n) {
   return onnx_return(n, dft(n, frames, 2, length, false, onesided), n->in[0].element);
 }
 
+// A real signal may lack the last dimension.
 bool onnx_lower_stft(onnx_node_t* n) {
+  static const int64_t at[] = {0, 1};
+  if (onnx_rank(n->in[0]) == 2) onnx_set_input(n, 0, onnx_spread(n, n->in[0].v, 3, at));
   if (!onnx_check_rank(n, 0, 3, 3) || !onnx_check_same_element(n, 0, 2)) return false;
   return (!onnx_has(n, 2) || onnx_check_rank(n, 2, 1, 1)) && with_signal(n, lower_stft);
 }

@@ -44,6 +44,17 @@ own("MatMulIntegerToFloat", "", u8(2, 4, 6), weights(6, 5, dtype=I8), const(0.02
     const(128, U8), None, weights(5))
 own("DynamicQuantizeMatMul", "", f32(4, 30), weights(30, 7, dtype=I8), const(0.02), const(3, I8), weights(7),
     tolerance=0.05)
+# Inputs 8 to 11: scale and zero point of W, then of R.
+PLAIN = (const([0.004]), const([0], I8), const([0.006]), const([0], I8))
+ZEROS = (const([0.004, 0.003]), const([128, 121], U8), const([0.006, 0.002]), const([128, 130], U8))
+ROWS = (weights(1, 64, spread=0.004), None, weights(1, 64, spread=0.004), None)
+own("DynamicQuantizeLSTM", "", f32(3, 2, 8), weights(1, 8, 64, dtype=I8), weights(1, 16, 64, dtype=I8), weights(1, 128),
+    const([2, 1], np.int32), f32(1, 2, 16), f32(1, 2, 16), None, *PLAIN, hidden_size=16, results=3)
+own("DynamicQuantizeLSTM", "both-ways", f32(4, 2, 8), weights(2, 8, 64, dtype=U8), weights(2, 16, 64, dtype=U8), None,
+    None, None, None, None, *ZEROS, hidden_size=16, direction="bidirectional", results=3)
+own("DynamicQuantizeLSTM", "rows-open", f32("s", "n", 8), weights(1, 8, 64, dtype=I8), weights(1, 16, 64, dtype=I8),
+    weights(1, 128), None, None, None, weights(1, 48), *ROWS, hidden_size=16, results=3,
+    sizes=[{"s": 5, "n": 1}, {"s": 1, "n": 3}])
 own("MatMulNBits", "4", f32(3, 70), weights(9, 5, 8, dtype=U8), weights(9, 5), K=70, N=9, bits=4, block_size=16,
     tolerance=2e-3)
 own("MatMulNBits", "zeros", f32(2, 3, 64), weights(9, 2, 16, dtype=U8), weights(9, 2), weights(9, 1, dtype=U8), None,

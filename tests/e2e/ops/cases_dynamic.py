@@ -425,6 +425,8 @@ dynamic("STFT", "step", f32(2, 32, 1), STEP, None, chosen("length"), tolerance=1
 dynamic("STFT", "batch", f32("n", 64, 1), const(8, "int64"), f32(16), tolerance=1e-4, sizes=[{"n": 2}, {"n": 1}])
 dynamic("STFT", "window", f32("n", "m", 1), STEP, f32(8), onesided=0, tolerance=1e-4, sizes=[
     {"n": 1, "m": 16, "step": 4}, {"n": 3, "m": 9, "step": 2}])
+dynamic("STFT", "plain", f32("n", "m"), const(4, "int64"), f32(8), tolerance=1e-4, sizes=[
+    {"n": 1, "m": 16}, {"n": 3, "m": 9}])
 dynamic("MelWeightMatrix", "sizes", chosen("bins"), LENGTH, chosen("rate"), chosen("low", "float32"),
         chosen("high", "float32"), tolerance=1e-4, sizes=[
             {"bins": 8, "length": 16, "rate": 8192, "low": 0, "high": 4096},

@@ -326,7 +326,9 @@ def dft(d):
 @operator("STFT")
 def stft(d):
     length, frame, step = d.whole(16, 40), d.pick(4, 5, 8, 11), d.whole(1, 5)
-    operands = [d.given("float32", [d.whole(1, 3), length, 1], fixed=[-1]), d.known(np.array(step, np.int64), 1)]
+    plain = d.chance(0.3)  # without the dimension of components
+    operands = [d.given("float32", [d.whole(1, 3), length, 1][:3 - plain], fixed=[] if plain else [-1]),
+                d.known(np.array(step, np.int64), 1)]
     by_window = d.chance(0.6)
     operands.append(d.weights("float32", [frame], 0.1, 1.0) if by_window else None)
     if not by_window or d.chance(0.4):
