@@ -91,11 +91,13 @@ enum { MAX_ROOM = 4096 };  // rounds for which memory is set aside, when there m
 static bool collect_scans(onnx_node_t* n, body_t* body, onnx_loop_t* loop, onnx_dim_t trips, ir_value_t** initial,
                           ir_value_t** next) {
   uint32_t at = 1 + body->tensors;
+  onnx_dim_t* dims = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_dim_t, ONNX_MAX_RANK * body->scans + 1);
   for (uint32_t i = 0; i < body->scans; ++i) {
     ir_value_t* element = body->results[1 + body->carried + i].v;
     if (body->results[1 + body->carried + i].holder) return onnx_error(n, "collected results must be tensors");
     if (element->type->rank >= ONNX_MAX_RANK) return onnx_error(n, "collected results have too many dimensions");
-    body->grows |= !ir_type_is_static(element->type);
+    body->grows = body->grows || !onnx_round_shape(loop, body->results[1 + body->carried + i], initial, next, at,
+                                                   dims + ONNX_MAX_RANK * i);
   }
   for (uint32_t i = 0; i < body->scans; ++i, ++at) {
     ir_value_t* element = body->results[1 + body->carried + i].v;
@@ -106,7 +108,7 @@ static bool collect_scans(onnx_node_t* n, body_t* body, onnx_loop_t* loop, onnx_
     }
     ir_builder_t inside = *n->b;
     *n->b = loop->outside;
-    initial[at] = onnx_accumulator(n, trips, element->type);
+    initial[at] = onnx_accumulator(n, trips, element->type, dims + ONNX_MAX_RANK * i);
     *n->b = inside;
     ir_value_t* sum = ir_block_add_arg(n->ctx, loop->body, initial[at]->type);
     next[at] = onnx_put_element(n, sum, element, loop->body->args[0]);

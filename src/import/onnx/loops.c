@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "import/lowering_size.h"
 #include "import/onnx/holder.h"
 #include "import/onnx/numbers.h"
 #include "import/onnx/strings.h"
@@ -106,10 +107,65 @@ ir_value_t* onnx_put_element(onnx_node_t* n, ir_value_t* x, ir_value_t* element,
   return graph_build(n->b, GRAPH_DYNAMIC_UPDATE, operands, 2 + (uint32_t)rank, x->type, NULL, 0);
 }
 
-ir_value_t* onnx_accumulator(onnx_node_t* n, onnx_dim_t count, const ir_type_t* element) {
-  onnx_dim_t dims[ONNX_MAX_RANK + 1] = {count};
-  for (int32_t i = 0; i < element->rank; ++i) dims[1 + i] = onnx_dim_of(element->dims[i]);
-  return onnx_broadcast_to(n, graph_scalar_constant(n->b, element->element, 0), 1 + element->rank, dims);
+//===----------------------------------------------------------------------------------------------------------------===
+// Collected results
+//===----------------------------------------------------------------------------------------------------------------===
+
+enum { MAX_NESTING = 64 };
+
+// Carried values of a loop whose body is complete.
+typedef struct rounds_t {
+  onnx_loop_t* loop;
+  ir_value_t *const *initial, *const *next;
+  uint32_t carried;
+} rounds_t;
+
+// Dimension i of a carried value, before the loop: NULL where a round may change it.
+static ir_value_t* kept_size(rounds_t* r, ir_value_t* arg, int32_t i) {
+  onnx_node_t* n = r->loop->n;
+  uint32_t k = arg->index - 1;  // the counter has no dimensions
+  if (k >= r->carried || r->next[k]->type->rank != arg->type->rank) return NULL;
+  if (!lower_size_same(lower_size(n->b, r->next[k], i), lower_size(n->b, arg, i))) return NULL;
+  return lower_size(&r->loop->outside, r->initial[k], i);
+}
+
+// A size that the body computes, before the loop: NULL where it is not from sizes alone that no round changes.
+static ir_value_t* size_outside(rounds_t* r, ir_value_t* v, uint32_t depth) {
+  const ir_op_t* op = v->def;
+  int64_t constant;
+  ir_value_t* operands[3];
+  if (lower_size_constant(v, &constant)) return graph_index_constant(&r->loop->outside, constant);
+  if (!op || op->parent != r->loop->body) return v;
+  if (ir_is(op, GRAPH_DIM)) {
+    ir_value_t* x = ir_operand(op, 0);
+    int32_t i = (int32_t)graph_get_index(op);
+    if (x->def) return x->def->parent == r->loop->body ? NULL : lower_size(&r->loop->outside, x, i);
+    return x->block == r->loop->body ? kept_size(r, x, i) : lower_size(&r->loop->outside, x, i);
+  }
+  if (graph_scalar_fn(op) < 0 || ir_type_is_shaped(v->type) || op->operand_count > 3 || depth >= MAX_NESTING)
+    return NULL;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    if (!(operands[i] = size_outside(r, ir_operand(op, i), depth + 1))) return NULL;
+  }
+  return ir_build_value(&r->loop->outside, ir_code(op), operands, op->operand_count, v->type);
+}
+
+bool onnx_round_shape(onnx_loop_t* loop, onnx_value_t element, ir_value_t* const* initial, ir_value_t* const* next,
+                      uint32_t carried, onnx_dim_t* dims) {
+  rounds_t r = {loop, initial, next, carried};
+  const ir_type_t* type = element.v->type;
+  if (onnx_is_string(element)) return false;  // of any width
+  for (int32_t i = 0; i < type->rank; ++i) {
+    dims[i] = onnx_dim(loop->n, element.v, i);
+    if (dims[i].size == IR_DYNAMIC && !(dims[i].value = size_outside(&r, dims[i].value, 0))) return false;
+  }
+  return true;
+}
+
+ir_value_t* onnx_accumulator(onnx_node_t* n, onnx_dim_t count, const ir_type_t* element, const onnx_dim_t* dims) {
+  onnx_dim_t all[ONNX_MAX_RANK + 1] = {count};
+  for (int32_t i = 0; i < element->rank; ++i) all[1 + i] = dims[i];
+  return onnx_broadcast_to(n, graph_scalar_constant(n->b, element->element, 0), 1 + element->rank, all);
 }
 
 void onnx_grow(onnx_loop_t* loop, onnx_value_t element, bool front, onnx_growing_t* out) {
@@ -165,7 +221,7 @@ ir_value_t* onnx_coerce(onnx_node_t* n, ir_value_t* v, const ir_type_t* type) {
   if (v->type == type) return v;
   ir_value_t* dynamic[ONNX_MAX_RANK];
   for (int32_t i = 0, k = 0; i < type->rank; ++i) {
-    if (type->dims[i] == IR_DYNAMIC) dynamic[k++] = graph_dim(n->b, v, (uint32_t)i);
+    if (type->dims[i] == IR_DYNAMIC) dynamic[k++] = lower_size(n->b, v, i);
   }
   return graph_reshape(n->b, v, type->rank, type->dims, dynamic);
 }

@@ -30,8 +30,12 @@ void onnx_loop_drop(onnx_loop_t* loop);
 ir_value_t* onnx_element(onnx_node_t* n, ir_value_t* x, int64_t axis, ir_value_t* at);
 // x with `element` at that place of dimension 0.
 ir_value_t* onnx_put_element(onnx_node_t* n, ir_value_t* x, ir_value_t* element, ir_value_t* at);
-// A zero tensor [count, shape of element...], for onnx_put_element.
-ir_value_t* onnx_accumulator(onnx_node_t* n, onnx_dim_t count, const ir_type_t* element);
+// The shape of what the body gives, by values outside of the loop: false where rounds may differ in it, as far as can
+// be told. `initial` and `next` are of the first `carried` of the loop's values.
+bool onnx_round_shape(onnx_loop_t* loop, onnx_value_t element, ir_value_t* const* initial, ir_value_t* const* next,
+                      uint32_t carried, onnx_dim_t* dims);
+// A zero tensor [count, dims...], for onnx_put_element.
+ir_value_t* onnx_accumulator(onnx_node_t* n, onnx_dim_t count, const ir_type_t* element, const onnx_dim_t* dims);
 // v with a type that has '?' where v's type has sizes.
 ir_value_t* onnx_coerce(onnx_node_t* n, ir_value_t* v, const ir_type_t* type);
 // The type of both: '?' where sizes differ. NULL when rank or elements differ.

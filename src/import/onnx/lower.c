@@ -50,7 +50,7 @@ static ir_value_t* refine(onnx_lowering_t* l, onnx_value_t x, const ir_type_t* d
     if (dims[i] != IR_DYNAMIC) continue;
     if (i < declared->rank) dims[i] = declared->dims[i];  // not the width of strings
     better |= dims[i] != IR_DYNAMIC;
-    if (dims[i] == IR_DYNAMIC) dynamic[dynamic_count++] = graph_dim(&l->b, v, (uint32_t)i);
+    if (dims[i] == IR_DYNAMIC) dynamic[dynamic_count++] = lower_size(&l->b, v, i);
   }
   return better ? graph_reshape(&l->b, v, type->rank, dims, dynamic) : v;
 }

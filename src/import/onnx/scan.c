@@ -78,6 +78,7 @@ static bool keeps_type(onnx_node_t* n, const ir_type_t* type, const ir_type_t* n
 // The body's results as the loop's: states, then what is collected, then (`sizes` of them) shapes of that.
 static bool end_step(onnx_node_t* n, scan_t* s, onnx_loop_t* loop, const onnx_values_t* results, scan_ends_t* ends) {
   uint32_t at = s->states;
+  onnx_dim_t dims[ONNX_MAX_RANK];
   for (uint32_t i = 0; i < s->states; ++i) {
     ends->next[i] = results->items[i].v;
     if (!keeps_type(n, loop->body->args[1 + i]->type, ends->next[i]->type))
@@ -87,22 +88,21 @@ static bool end_step(onnx_node_t* n, scan_t* s, onnx_loop_t* loop, const onnx_va
     ir_value_t* element = results->items[s->states + i].v;
     if (element->type->rank >= ONNX_MAX_RANK) return onnx_error(n, "collected results have too many dimensions");
     if (!onnx_check_axis(n, &s->output_axes[i], onnx_rank(results->items[s->states + i]) + 1)) return false;
-    if (!ir_type_is_static(element->type)) {
+    if (!onnx_round_shape(loop, results->items[s->states + i], ends->initial, ends->next, s->states, dims)) {
       onnx_grow(loop, results->items[s->states + i], s->output_directions[i] != 0, &ends->growing[i]);
       ends->initial[at] = ends->growing[i].initial, ends->next[at] = ends->growing[i].next;
       continue;
     }
     ir_builder_t inside = *n->b;
     *n->b = loop->outside;
-    ends->initial[at] = onnx_accumulator(n, s->length, element->type);
+    ends->initial[at] = onnx_accumulator(n, s->length, element->type, dims);
     *n->b = inside;
     ir_value_t* sum = ir_block_add_arg(n->ctx, loop->body, ends->initial[at]->type);
     ir_value_t* step = step_at(n, loop->body->args[0], ends->rounds, s->output_directions[i]);
     ends->next[at] = onnx_put_element(n, sum, element, step);
   }
   for (uint32_t i = 0; i < s->outputs; ++i) {
-    ir_value_t* element = results->items[s->states + i].v;
-    if (ir_type_is_static(element->type)) continue;
+    if (!ends->growing[i].element) continue;
     onnx_grow_sizes(loop, results->items[s->states + i], &ends->growing[i]);
     ends->initial[at] = ends->growing[i].initial_sizes, ends->next[at++] = ends->growing[i].next_sizes;
   }

@@ -122,7 +122,33 @@ def shrinking(case_):
     return [helper.make_node("Loop", ["x0", "", "x1"], ["y0"], body=body)]
 
 
+def framing(backwards):
+    def build(case_):
+        """Frames of five columns of x1, of which three are the last frame's; rows of any number, collected in order or not."""
+        nodes = [helper.make_node("Concat", ["last", "part"], ["frame"], axis=1),
+                 helper.make_node("Slice", ["frame", "x2", "x3", "x4"], ["next"])]
+        body = helper.make_graph(nodes, "body", [value("last", F, ["n", 3]), value("part", F, ["n", 2])],
+                                 [value("next", F, ["n", 3]), value("frame", F, ["n", 5])])
+        return [helper.make_node("Scan", ["x0", "x1"], ["y0", "y1"], body=body, num_scan_inputs=1, scan_input_axes=[1],
+                                 scan_output_axes=[1], scan_output_directions=[backwards])]
+    return build
+
+
+def distances(case_):
+    """The distance of each row of x0 from each of x1, a row of x1 at a time."""
+    nodes = [helper.make_node("Identity", ["all"], ["same"]), helper.make_node("Sub", ["all", "one"], ["apart"]),
+             helper.make_node("ReduceSumSquare", ["apart"], ["distance"], axes=[1], keepdims=0)]
+    body = helper.make_graph(nodes, "body", [value("all", F, None), value("one", F, None)],
+                             [value("same", F, None), value("distance", F, None)])
+    return [helper.make_node("Scan", ["x0", "x1"], ["", "y0"], body=body, num_scan_inputs=1)]
+
+
 BOTH = [{"which": True}, {"which": False}]
+for back_ in (0, 1):
+    graph_case(f"Scan-frames-{back_}", framing(back_), f32("n", 3), f32("n", "t", 2), const([2], np.int64), const([99], np.int64),
+               const([1], np.int64), results=2, sizes=[{"n": 2, "t": 4}, {"n": 1, "t": 1}])
+graph_case("Scan-distances", distances, f32("n", "k"), f32("m", "k"), sizes=[
+    {"n": 4, "k": 3, "m": 7}, {"n": 1, "k": 5, "m": 1}])
 graph_case("If-sizes", if_sizes, chosen("which", np.bool_), given([0, 1, 2, 0, 3, 4]), chosen("from"), chosen("to"),
            sizes=[{"which": w, "from": [a], "to": [b]} for w, a, b in (
                (True, 0, 1), (False, 1, 3), (False, -2, 99), (False, 4, 2), (True, 0, 0))])
