@@ -47,7 +47,8 @@ own("DynamicQuantizeMatMul", "", f32(4, 30), weights(30, 7, dtype=I8), const(0.0
 # Inputs 8 to 11: scale and zero point of W, then of R.
 PLAIN = (const([0.004]), const([0], I8), const([0.006]), const([0], I8))
 ZEROS = (const([0.004, 0.003]), const([128, 121], U8), const([0.006, 0.002]), const([128, 130], U8))
-ROWS = (weights(1, 64, spread=0.004), None, weights(1, 64, spread=0.004), None)
+NOTHING = const(np.zeros((1, 64)), I8)
+ROWS = (weights(1, 64, spread=0.004), NOTHING, weights(1, 64, spread=0.004), NOTHING)
 own("DynamicQuantizeLSTM", "", f32(3, 2, 8), weights(1, 8, 64, dtype=I8), weights(1, 16, 64, dtype=I8), weights(1, 128),
     const([2, 1], np.int32), f32(1, 2, 16), f32(1, 2, 16), None, *PLAIN, hidden_size=16, results=3)
 own("DynamicQuantizeLSTM", "both-ways", f32(4, 2, 8), weights(2, 8, 64, dtype=U8), weights(2, 16, 64, dtype=U8), None,
