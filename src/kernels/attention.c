@@ -15,6 +15,11 @@
 // unit with 16 of those and 1024 products of halves a cycle; q, the result, and k and v once for each tile of queries
 // (mostly from the cache) are all that is read and written: 16 m n heads bytes of scores are not.
 //
+// Through registers, where nothing is copied asynchronously, tiles lie so that no access meets another in a bank: keys by
+// rows, of which a lane reads the depth of as many steps as an access holds; values by runs of keys, a load's columns in
+// planes (fragments.h). Where either half of a subgroup has every other key of the scores, halves exchange them, and v's
+// rows lie in the order that this leaves; results are exchanged back into rows.
+//
 // Few queries leave units idle. Then the keys are shared out among workgroups (`splits`): each gives its part of the
 // result, and the logarithm of its sum, by which the pass that asked for it (passes/attention.c) puts the parts
 // together.
@@ -151,6 +156,23 @@ static void keep_probabilities(attention_t* a, ir_value_t* const* scores) {
   }
 }
 
+static ir_value_t* is_second_half(attention_t* a) {
+  kernel_build_t* k = attention_kernel(a);
+  return kernel_binary(&k->b, SCALAR_ne, linear_scalar(k, &a->f.high), kernel_index(&k->b, 0));
+}
+
+// What both halves of the subgroup have, that of the first one first.
+static ir_value_t* exchange_halves(attention_t* a, ir_value_t* own) {
+  kernel_build_t* k = attention_kernel(a);
+  int64_t count = kernel_lanes(own), mask[FRAGMENT_MAX_HELD];
+  ir_value_t* other = team_shuffle(k, own, "xor", a->f.split);
+  ir_value_t* second = kernel_splat(&k->b, is_second_half(a), count);
+  ir_value_t* low = kernel_ternary(&k->b, SCALAR_select, second, other, own);
+  ir_value_t* high = kernel_ternary(&k->b, SCALAR_select, second, own, other);
+  for (int64_t i = 0; i < 2 * count; ++i) mask[i] = i;
+  return kernel_shuffle(&k->b, low, high, mask, (uint32_t)(2 * count));
+}
+
 // The operand that a step of a group of keys multiplies with v.
 static ir_value_t* probability_fragment(attention_t* a, int64_t y, int64_t group, int64_t step,
                                         ir_value_t* const* scores) {
@@ -167,6 +189,7 @@ static ir_value_t* probability_fragment(attention_t* a, int64_t y, int64_t group
     return attention_tile_fragment(a, &a->p_tile, &piece);
   }
   int64_t first = y * attention_key_blocks(a) + group * (a->group / a->other_size);
+  if (a->exchanged) return exchange_halves(a, scores[first]);
   ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, a->multiplied, held), 0);
   for (int32_t i = 0; i < held; ++i) {
     const attention_score_t* from = &a->from[step * held + i];
@@ -254,7 +277,28 @@ static void end_tile(attention_t* a, const attention_tile_t* t, ir_value_t* cons
   team_barrier(k);
 }
 
-static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, running_t* r) {
+// The same of the next tile of keys. Where that takes registers, not in vain behind the last.
+static void begin_next(attention_t* a, linear_t next, ir_value_t* upper, ir_value_t** loads) {
+  kernel_build_t* k = attention_kernel(a);
+  const attention_tile_t* t = &a->k_tile;
+  const ir_type_t* types[ATTENTION_MAX_LOADS];
+  ir_value_t* zeros[ATTENTION_MAX_LOADS];
+  uint32_t count = (uint32_t)(t->pieces * t->part);
+  bool whole = extent_is_fixed(&a->keys) && a->keys.factor % a->tile_keys == 0;
+  kernel_branch_t branch = {0};
+  if (a->arranged) {
+    for (uint32_t i = 0; i < count; ++i) types[i] = kernel_vector_type(k->ctx, t->element, t->width);
+    branch = kernel_if_begin(&k->b, kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &next), upper), types, count);
+  }
+  begin_tile(a, t, whole ? attention_clamp(k, next, &a->keys, a->tile_keys) : next, loads);
+  if (!branch.op) return;
+  kernel_if_else(&k->b, &branch, loads, count);
+  for (uint32_t i = 0; i < count; ++i) zeros[i] = kernel_number(&k->b, types[i], 0);
+  kernel_if_end(&k->b, &branch, zeros, count);
+  for (uint32_t i = 0; i < count; ++i) loads[i] = ir_result(branch.op, i);
+}
+
+static void attend_tile(attention_t* a, linear_t first_key, ir_value_t* upper, running_t* r) {
   kernel_build_t* k = attention_kernel(a);
   ir_value_t *loads[ATTENTION_MAX_LOADS], *scores[ATTENTION_MAX_FRAGMENTS];
   int64_t blocks = attention_key_blocks(a);
@@ -267,7 +311,9 @@ static void attend_tile(attention_t* a, linear_t first_key, linear_t next_key, r
   }
   if (!a->direct) keep_probabilities(a, scores);
   end_tile(a, &a->v_tile, loads);
-  begin_tile(a, &a->k_tile, next_key, loads);
+  linear_t next = first_key;
+  next.constant += a->tile_keys;
+  begin_next(a, next, upper, loads);
   multiply_values(a, scores, r);
   end_tile(a, &a->k_tile, loads);
 }
@@ -290,12 +336,8 @@ static void attend_keys(attention_t* a, ir_value_t* lower, ir_value_t* upper, ru
   start_running(a, r);
   uint32_t count = pack_running(a, r, values);
   kernel_loop_t loop = kernel_loop_begin(k, lower, upper, a->tile_keys, values, count);
-  linear_t at = tile_index(a, &loop), next = at;
-  next.constant += a->tile_keys;
-  bool whole = extent_is_fixed(&a->keys) && a->keys.factor % a->tile_keys == 0;
-  if (whole) next = attention_clamp(k, next, &a->keys, a->tile_keys);
   unpack_running(a, r, loop.iters);
-  attend_tile(a, at, next, r);
+  attend_tile(a, tile_index(a, &loop), upper, r);
   pack_running(a, r, values);
   kernel_for_end(&k->b, &loop, values, count);
   for (uint32_t i = 0; i < count; ++i) values[i] = kernel_loop_result(&loop, i);
@@ -306,14 +348,36 @@ static void attend_keys(attention_t* a, ir_value_t* lower, ir_value_t* upper, ru
 // Results
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Which column an element of a fragment of the result is; where halves have exchanged, it is of a run for each half.
+static place_t result_place(const attention_t* a, int32_t i) {
+  return a->exchanged ? (place_t){i, 0, a->f.c.count} : *attention_other_place(a, i);
+}
+
+// Of every other column, one half of the subgroup's and the other's, each half gets all in a row.
+static ir_value_t* exchange_columns(attention_t* a, ir_value_t* own) {
+  kernel_build_t* k = attention_kernel(a);
+  int32_t half = a->f.c.count / 2;
+  int64_t low[FRAGMENT_MAX_HELD], high[FRAGMENT_MAX_HELD], turns[FRAGMENT_MAX_HELD];
+  for (int32_t i = 0; i < half; ++i) low[i] = i, high[i] = half + i, turns[2 * i] = i, turns[2 * i + 1] = half + i;
+  ir_value_t* first = kernel_shuffle(&k->b, own, own, low, (uint32_t)half);
+  ir_value_t* last = kernel_shuffle(&k->b, own, own, high, (uint32_t)half);
+  ir_value_t* second = kernel_splat(&k->b, is_second_half(a), half);
+  ir_value_t* kept = kernel_ternary(&k->b, SCALAR_select, second, last, first);
+  ir_value_t* given = kernel_ternary(&k->b, SCALAR_select, second, first, last);
+  given = team_shuffle(k, given, "xor", a->f.split);
+  ir_value_t* even = kernel_ternary(&k->b, SCALAR_select, second, given, kept);
+  ir_value_t* odd = kernel_ternary(&k->b, SCALAR_select, second, kept, given);
+  return kernel_shuffle(&k->b, even, odd, turns, (uint32_t)(2 * half));
+}
+
 // Columns that a lane has one behind the other in a fragment of the result.
 static int32_t result_run(const attention_t* a) {
   int32_t run = a->f.c.count < 4 ? a->f.c.count : 4;
   while (run > 1 && a->width % run) run /= 2;
   for (int32_t i = 0; i < a->f.c.count; ++i) {
-    const place_t* column = attention_other_place(a, i);
-    while (i % run && (a->state[i] != a->state[i - 1] || column->base != column[-1].base + 1)) run /= 2;
-    while (i % run == 0 && run > 1 && (column->base % run || column->low % run || column->high % run)) run /= 2;
+    place_t column = result_place(a, i), before = result_place(a, i ? i - 1 : 0);
+    while (i % run && (a->state[i] != a->state[i - 1] || column.base != before.base + 1)) run /= 2;
+    while (i % run == 0 && run > 1 && (column.base % run || column.low % run || column.high % run)) run /= 2;
   }
   return run;
 }
@@ -333,7 +397,8 @@ static void store_fragment(attention_t* a, ir_value_t* fragment, int64_t z, int6
   int32_t run = result_run(a), last = result->type->rank - 1;
   for (int32_t i = 0; i < a->f.c.count; i += run) {
     if (a->state[i] != state) continue;
-    linear_t column = fragment_at(&a->f, linear_constant(z * a->other_size), attention_other_place(a, i));
+    place_t place = result_place(a, i);
+    linear_t column = fragment_at(&a->f, linear_constant(z * a->other_size), &place);
     ir_value_t* exists = fragment_below(k, &column, a->width);
     kernel_branch_t branch;
     if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
@@ -397,7 +462,11 @@ static void store_query(attention_t* a, int64_t y, int64_t state, linear_t split
   if (a->splits) coords[n++] = split;
   linear_t query = linear_add(k, a->first_query, attention_wave_row(a, y));
   query = fragment_at(&a->f, query, attention_query_place(a, element));
-  ir_value_t *exists, *sum = fold_lanes(a, SCALAR_add, r->sum[at]);
+  ir_value_t *exists, *sum = fold_lanes(a, SCALAR_add, r->sum[at]), *fragments[ATTENTION_MAX_FRAGMENTS];
+  for (int64_t z = 0; z < results; ++z) {
+    ir_value_t* all = r->results[y * results + z];
+    fragments[z] = a->exchanged ? exchange_columns(a, all) : all;
+  }
   if (extent_is_fixed(&a->queries)) {
     exists = fragment_below(k, &query, a->queries.factor);
   } else {
@@ -409,7 +478,7 @@ static void store_query(attention_t* a, int64_t y, int64_t state, linear_t split
   store_logarithm(a, coords, r->most[at], sum);
   ir_value_t* factor = kernel_splat(&k->b, reciprocal(a, sum), a->f.c.count);
   for (int64_t z = 0; z < results; ++z) {
-    ir_value_t* fragment = kernel_binary(&k->b, SCALAR_mul, r->results[y * results + z], factor);
+    ir_value_t* fragment = kernel_binary(&k->b, SCALAR_mul, fragments[z], factor);
     store_fragment(a, fragment, z, state, coords);
   }
   if (exists) kernel_if_end(&k->b, &branch, NULL, 0);

@@ -15,23 +15,27 @@ enum {
   ATTENTION_MAX_PIECES = 64,     // of a thread
   ATTENTION_MAX_LOADS = 64,      // of a thread, in registers at once
   ATTENTION_MAX_BATCH = 4,       // fragments loaded at a time
+  ATTENTION_MAX_JOINED = 4,      // steps of the instruction whose fragments of queries or keys are one load
 };
 
 // Rows of q, k or v (or of probabilities) in workgroup memory: element (row, column) is at
-// (row / run) * stride + column * run + row % run; turned: at column * stride + row.
+// (row / run) * stride + column * run + row % run, or where planes say within the stride; turned: at
+// column * stride + row.
 typedef struct attention_tile_t {
   ir_value_t* tensor;       // NULL: probabilities
   extent_t rows;            // of the tensor
   int64_t columns, padded;  // of the tensor; of the tile
   int64_t size;             // rows of the tile
   int64_t run, stride, elements;
+  fragment_planes_t planes;
   bool turned;
   bool is_right, matrices;  // of the second product; fragments are loaded by kernel.load_matrix
   bool copies;              // loads are asynchronous copies
   product_side_t side;      // that fragments are of
   const ir_type_t* element;
   int64_t width;   // elements of a load
-  int64_t pieces;  // of a thread; a piece is `run` loads of as many rows
+  int64_t pieces;  // of a thread
+  int64_t part;    // loads of a piece, of as many rows of a run; neighbouring threads have the others
   ir_value_t* memory;
 } attention_tile_t;
 
@@ -54,12 +58,16 @@ typedef struct attention_t {
   // Choice
   bool turned;                     // keys go down a fragment of scores, queries across
   bool direct;                     // scores become an operand where they are
+  bool exchanged;                  // direct, once two halves of a subgroup have exchanged what they hold of a query
   int64_t query_size, other_size;  // of a fragment of scores: along the queries, along the keys
   int64_t waves, down;             // of a workgroup; fragments of queries of a wave
   int64_t tile_keys;
-  int64_t registers;     // of a thread, about
-  bool queries_held;     // in registers, else in workgroup memory
-  bool async;            // keys and values are copied, not loaded and stored
+  int64_t registers;  // of a thread, about
+  bool queries_held;  // in registers, else in workgroup memory
+  bool async;         // keys and values are copied, not loaded and stored
+  bool arranged;      // they go through registers to matrix instructions, in an order of our own
+  int32_t joined;     // steps of the instruction whose fragments of queries and keys are loaded at once
+  place_t frees[2][FRAGMENT_MAX_HELD], depths[2][FRAGMENT_MAX_HELD];  // of those, by side
   int64_t group, steps;  // keys that fragments of scores and steps of the instruction share
   attention_score_t from[ATTENTION_MAX_STEPS * FRAGMENT_MAX_HELD];  // direct: an operand's elements
   place_t key_places[ATTENTION_MAX_STEPS * FRAGMENT_MAX_HELD];      // keys of v's fragments in a group
@@ -135,13 +143,21 @@ typedef struct attention_piece_t {
   const place_t *rows, *columns;
   int32_t held, width;
 } attention_piece_t;
+// Of queries or keys, those of joined steps.
+static inline attention_piece_t attention_joined_piece(const attention_t* a, product_side_t side, linear_t row,
+                                                       linear_t column) {
+  int32_t held = fragment_held(&a->f, side)->count, run = fragment_run(&a->f, side);
+  return (attention_piece_t){row, column, a->frees[side], a->depths[side], held * a->joined, run * a->joined};
+}
 ir_value_t* attention_tile_fragment(attention_t* a, const attention_tile_t* t, const attention_piece_t* piece);
 // `count` of them, one behind the other across the depth: along the rows, of v along the columns.
 void attention_tile_fragments(attention_t* a, const attention_tile_t* t, const attention_piece_t* piece, int64_t count,
                               ir_value_t** out);
+// The key at a place of v's tile, which has the keys of a fragment in the order of the operand.
+linear_t attention_placed_key(attention_t* a, linear_t place);
 // How many of them are best loaded at a time.
 int64_t attention_tile_batch(attention_t* a, const attention_tile_t* t);
-// A fragment of queries, straight from memory.
+// A fragment of queries, of joined steps, straight from memory.
 ir_value_t* attention_query_fragment(attention_t* a, linear_t row, linear_t column);
 
 #endif  // IREE_C_KERNELS_ATTENTION_H_

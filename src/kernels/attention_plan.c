@@ -136,6 +136,23 @@ static bool is_direct(attention_t* a) {
   return place_keys(a, held, depths, keys) && place_rows(a, rows, fragment_depths(&a->f, other), keys);
 }
 
+// Whether either half of a subgroup has every other key of the scores, in order, and an operand takes all of them in
+// both: a lane's own and those of the other half are an operand, with those of the first half first.
+static bool is_exchanged(const attention_t* a) {
+  const held_t* held = fragment_held(&a->f, attention_side(a, true));
+  const place_t *depths = fragment_depths(&a->f, attention_side(a, true)), *query = attention_query_place(a, 0);
+  int32_t count = a->f.c.count;
+  if (2 * a->f.split != a->f.row->subgroup || held->count != 2 * count || a->f.row->k != a->other_size) return false;
+  if (a->f.row->k != held->count || query->high) return false;
+  for (int32_t i = 0; i < held->count; ++i) {
+    const place_t* key = attention_other_place(a, i % count);
+    if (!place_equal(&depths[i], &(place_t){i, 0, 0}) || !place_equal(key, &(place_t){i % count * 2, 0, 1}))
+      return false;
+    if (!place_equal(attention_query_place(a, i % count), query)) return false;
+  }
+  return true;
+}
+
 // Elements of a fragment of scores by query.
 static void find_states(attention_t* a) {
   int8_t firsts[FRAGMENT_MAX_HELD];
@@ -155,13 +172,15 @@ static bool take_orientation(attention_t* a, bool turned) {
   a->query_size = turned ? row->n : row->m;
   a->other_size = turned ? row->m : row->n;
   find_states(a);
+  a->exchanged = false;
   a->direct = is_direct(a);
   if (a->direct) return true;
+  a->direct = a->exchanged = a->f.product.d->device->has_scalar_unit && is_exchanged(a);
   product_side_t other = attention_side(a, false);
   a->group = row->k;
   a->steps = 1;
   memcpy(a->key_places, fragment_depths(&a->f, other), sizeof(place_t) * (size_t)fragment_held(&a->f, other)->count);
-  return false;
+  return a->direct;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -171,9 +190,10 @@ static bool take_orientation(attention_t* a, bool turned) {
 static int64_t round_up(int64_t x, int64_t unit) { return ceil_div(x, unit) * unit; }
 
 // Rows of v that lie one behind the other in its fragments, of each multiple of so many; few enough that loads of it
-// are still wide.
+// are still wide, or as many as one access has.
 static int64_t key_run(const attention_t* a) {
-  enum { MOST = 4 };
+  enum { ACCESS_BYTES = 16 };
+  int64_t most = a->arranged ? ACCESS_BYTES / (int64_t)ir_type_bytes(a->element) : 4;
   product_side_t side = attention_side(a, false);
   const place_t* frees = fragment_frees(&a->f, side);
   int32_t count = fragment_held(&a->f, side)->count, run = count;
@@ -184,7 +204,26 @@ static int64_t key_run(const attention_t* a) {
                        !place_equal(&frees[e % count], &frees[e % count - 1])))
       run /= 2;
   }
-  return run < MOST ? run : MOST;
+  return run < most ? run : most;
+}
+
+// Steps whose fragments of queries and keys a lane loads by one access: see fragment_joined_place.
+static void join_steps(attention_t* a) {
+  enum { ACCESS_BYTES = 16 };
+  const device_info_t* device = a->f.product.d->device;
+  int64_t each = a->f.a.count * (int64_t)ir_type_bytes(a->element), steps = attention_depth_steps(a);
+  a->arranged = device->has_scalar_unit && !device->has_async_copy && a->f.row->instruction;
+  bool may_join = a->arranged && a->f.a.count == a->f.b.count && fragment_is_one_run(&a->f, PRODUCT_LEFT) &&
+                  fragment_is_one_run(&a->f, PRODUCT_RIGHT);
+  a->joined = 1;
+  while (may_join && 2 * a->joined * each <= ACCESS_BYTES && steps % (2 * a->joined) == 0) a->joined *= 2;
+  for (int side = 0; side < 2; ++side) {
+    product_side_t which = (product_side_t)side;
+    for (int32_t i = 0; i < fragment_held(&a->f, which)->count * a->joined; ++i) {
+      a->frees[side][i] = fragment_frees(&a->f, which)[i / a->joined];
+      a->depths[side][i] = fragment_joined_place(&a->f, which, a->joined, i);
+    }
+  }
 }
 
 static bool plan_tiles(attention_t* a) {
@@ -212,7 +251,7 @@ static bool plan_tiles(attention_t* a) {
 }
 
 static int64_t load_registers(const attention_tile_t* t) {
-  return t->pieces * t->run * t->width * ir_type_bytes(t->element) / 4;
+  return t->pieces * t->part * t->width * ir_type_bytes(t->element) / 4;
 }
 
 static bool fits(attention_t* a) {
@@ -284,6 +323,47 @@ static double plan_cost(const attention_t* a) {
   return (double)(int64_t)(per_unit + 0.999) * step * (tiles + extra);
 }
 
+// The same where tiles go through registers to matrix instructions: the cycles in which a unit's SIMDs issue what a
+// tile's waves do, which one wave alone on a SIMD takes twice as long for, as it waits for itself. By the manuals'
+// rates; no measurement is behind it.
+static double arranged_cost(const attention_t* a) {
+  enum { PRODUCT_BYTES = 512, ACCESS_BYTES = 16, LOAD = 8, SCORE = 6, REST = 60, ALONE = 2, SIMDS = 4, OTHERS = 4 };
+  enum { UNIT_REGISTERS = 131072, UNIT_BYTES = 26, MOST_UNIT_BYTES = 64, EXTRA = 1 };
+  const device_info_t* device = a->f.product.d->device;
+  int64_t subgroup = a->f.row->subgroup, bytes = ir_type_bytes(a->element), halves = subgroup == 32 ? 2 : 1;
+  double units = (double)device->compute_units / (double)halves, issue = subgroup == 64 ? 4 : 1;
+  double rows = (double)attention_rows(a), keys = (double)a->tile_keys, waves = (double)a->waves;
+  double columns = (double)(a->k_tile.padded + a->v_tile.padded), query_rows = rows / waves;
+  double per_unit = (double)extent_guess(&a->batch) * (double)ceil_div(extent_guess(&a->queries), (int64_t)rows) *
+                    (double)(a->splits ? a->splits : 1) / units;
+  double tiles = (double)ceil_div(extent_guess(&a->keys), a->tile_keys);
+  if (a->splits) tiles = (double)ceil_div((int64_t)tiles, a->splits);
+  double lanes = query_rows / (double)subgroup;  // of a score or result: a wave's instructions are these times columns
+  double instructions = REST + lanes * (SCORE * keys + (double)a->v_tile.padded);
+  if (!a->direct) instructions += lanes * keys * 2;
+  double fragments = keys * columns / (double)subgroup;
+  fragments *= a->f.a.count * (double)subgroup / (double)(a->f.row->m * a->f.row->k);  // lanes that hold the same
+  instructions += fragments * (double)bytes / ACCESS_BYTES;
+  const attention_tile_t* brought[] = {&a->k_tile, &a->v_tile};
+  for (int i = 0; i < 2; ++i) {
+    const attention_tile_t* t = brought[i];
+    instructions += (double)(t->pieces * t->part) * (LOAD + (t->run > 1 ? (double)t->width : 1));
+  }
+  double multiply = query_rows * keys * columns * (double)bytes / PRODUCT_BYTES, busy = multiply + instructions * issue;
+  double memory_bytes = (double)((a->k_tile.elements + a->v_tile.elements) * bytes);
+  double by_registers = UNIT_REGISTERS / (double)(a->registers * a->waves * subgroup);
+  double resident = (double)(device->workgroup_memory_bytes * halves) / memory_bytes;
+  if (resident > by_registers) resident = by_registers;
+  double rounds = (double)(int64_t)(per_unit + 0.999);
+  resident = resident < 1 ? 1 : resident > rounds ? rounds : (double)(int64_t)resident;
+  double turns = rounds * (waves < SIMDS ? 1 : waves / SIMDS), alone = ALONE * rounds / resident;
+  double compute = busy * (turns > alone ? turns : alone) * (tiles + EXTRA);
+  double rate = per_unit < 1 ? UNIT_BYTES / per_unit : UNIT_BYTES;
+  if (rate > MOST_UNIT_BYTES) rate = MOST_UNIT_BYTES;
+  double memory = rounds * keys * columns * (double)bytes / rate * (tiles + EXTRA);
+  return compute > memory ? compute + memory / OTHERS : memory + compute / OTHERS;
+}
+
 static void plan_sizes(attention_t* a, attention_t* best, double* least) {
   static const int64_t waves[] = {1, 2, 4, 8}, downs[] = {1, 2, 4, 8}, keys[] = {16, 32, 64, 128};
   for (size_t w = 0; w < sizeof(waves) / sizeof(waves[0]); ++w) {
@@ -291,7 +371,7 @@ static void plan_sizes(attention_t* a, attention_t* best, double* least) {
       for (size_t n = 0; n < sizeof(keys) / sizeof(keys[0]); ++n) {
         a->waves = waves[w], a->down = downs[d], a->tile_keys = keys[n];
         if (!fits(a)) continue;
-        double cost = plan_cost(a);
+        double cost = a->arranged ? arranged_cost(a) : plan_cost(a);
         if (*least > 0 && cost >= *least) continue;
         *least = cost;
         *best = *a;
@@ -303,6 +383,7 @@ static void plan_sizes(attention_t* a, attention_t* best, double* least) {
 static void plan_row(attention_t* a, const mma_row_t* row, attention_t* best, double* least) {
   if (!row || row->subgroup != a->f.product.d->device->subgroup_size || !fragments_set_row(&a->f, row)) return;
   a->multiplied = row->instruction ? a->element : ir_type_float(a->f.product.d->ctx, IR_F32);
+  join_steps(a);
   bool direct[2] = {false};
   for (int turned = 0; row->instruction && turned < 2; ++turned) direct[turned] = take_orientation(a, turned);
   for (int turned = 0; turned < (row->instruction ? 2 : 1); ++turned) {

@@ -14,43 +14,49 @@ void attention_hold_queries(attention_t* a) {
   int64_t steps = attention_depth_steps(a);
   for (int64_t y = 0; y < a->down; ++y) {
     linear_t row = linear_add(k, a->first_query, attention_wave_row(a, y));
-    for (int64_t s = 0; s < steps; ++s) {
-      linear_t column = linear_constant(s * a->f.row->k);
-      a->query_fragments[y * steps + s] = attention_query_fragment(a, row, column);
+    for (int64_t s = 0; s < steps; s += a->joined) {
+      ir_value_t* loaded = attention_query_fragment(a, row, linear_constant(s * a->f.row->k));
+      for (int32_t part = 0; part < a->joined; ++part) {
+        a->query_fragments[y * steps + s + part] = fragment_part(&a->f, attention_side(a, true), loaded, part);
+      }
     }
   }
 }
 
-// Of all the wave's queries.
-static void query_fragments(attention_t* a, linear_t column, ir_value_t** out) {
-  for (int64_t y = 0; a->queries_held && y < a->down; ++y) {
-    out[y] = a->query_fragments[y * attention_depth_steps(a) + column.constant / a->f.row->k];
-  }
-  if (a->queries_held) return;
+// Of all the wave's queries, at joined steps.
+typedef struct queries_t {
+  ir_value_t* steps[ATTENTION_MAX_JOINED][ATTENTION_MAX_FRAGMENTS];
+} queries_t;
+static void query_fragments(attention_t* a, linear_t column, queries_t* out) {
   product_side_t side = attention_side(a, true);
-  attention_piece_t piece = {attention_wave_row(a, 0),          column,
-                             fragment_frees(&a->f, side),       fragment_depths(&a->f, side),
-                             fragment_held(&a->f, side)->count, fragment_run(&a->f, side)};
-  attention_tile_fragments(a, &a->q_tile, &piece, a->down, out);
+  ir_value_t* loaded[ATTENTION_MAX_FRAGMENTS];
+  attention_piece_t piece = attention_joined_piece(a, side, attention_wave_row(a, 0), column);
+  if (!a->queries_held) attention_tile_fragments(a, &a->q_tile, &piece, a->down, loaded);
+  for (int32_t part = 0; part < a->joined; ++part) {
+    for (int64_t y = 0; y < a->down; ++y) {
+      int64_t at = y * attention_depth_steps(a) + column.constant / a->f.row->k + part;
+      out->steps[part][y] = a->queries_held ? a->query_fragments[at] : fragment_part(&a->f, side, loaded[y], part);
+    }
+  }
 }
 
 static void multiply_depth(attention_t* a, linear_t column, ir_value_t** scores) {
   int64_t blocks = attention_key_blocks(a), batch = attention_tile_batch(a, &a->k_tile);
   product_side_t side = attention_side(a, false);
-  ir_value_t *queries[ATTENTION_MAX_FRAGMENTS], *keys[ATTENTION_MAX_BATCH];
-  query_fragments(a, column, queries);
+  queries_t queries;
+  ir_value_t* keys[ATTENTION_MAX_BATCH];
+  query_fragments(a, column, &queries);
   for (int64_t x = 0; x < blocks; ++x) {
-    attention_piece_t piece = {linear_constant(x * a->other_size),
-                               column,
-                               fragment_frees(&a->f, side),
-                               fragment_depths(&a->f, side),
-                               fragment_held(&a->f, side)->count,
-                               a->k_tile.turned ? fragment_free_run(&a->f, side) : fragment_run(&a->f, side)};
+    attention_piece_t piece = attention_joined_piece(a, side, linear_constant(x * a->other_size), column);
+    if (a->k_tile.turned) piece.width = fragment_free_run(&a->f, side);
     int64_t left = blocks - x < batch ? blocks - x : batch;
     if (x % batch == 0) attention_tile_fragments(a, &a->k_tile, &piece, left, keys);
-    for (int64_t y = 0; y < a->down; ++y) {
-      ir_value_t** slot = &scores[y * blocks + x];
-      *slot = attention_multiply(a, queries[y], keys[x % batch], *slot);
+    for (int32_t part = 0; part < a->joined; ++part) {
+      ir_value_t* key = fragment_part(&a->f, side, keys[x % batch], part);
+      for (int64_t y = 0; y < a->down; ++y) {
+        ir_value_t** slot = &scores[y * blocks + x];
+        *slot = attention_multiply(a, queries.steps[part][y], key, *slot);
+      }
     }
   }
 }
@@ -63,7 +69,7 @@ static void multiply_keys(attention_t* a, ir_value_t** scores) {
   int64_t depth = a->f.row->k, steps = attention_depth_steps(a), unrolled = steps;
   const ir_type_t* type = kernel_vector_type(k->ctx, ir_type_float(k->ctx, IR_F32), a->f.c.count);
   for (uint32_t i = 0; i < count; ++i) scores[i] = kernel_number(&k->b, type, 0);
-  while (!a->queries_held && unrolled > UNROLLED && unrolled % 2 == 0) unrolled /= 2;
+  while (!a->queries_held && unrolled > UNROLLED && unrolled % (2 * a->joined) == 0) unrolled /= 2;
   kernel_loop_t loop = {0};
   linear_t column = linear_constant(0);
   if (unrolled < steps) {
@@ -71,7 +77,9 @@ static void multiply_keys(attention_t* a, ir_value_t** scores) {
     column = linear_value(loop.index);
     memcpy(scores, loop.iters, sizeof(*scores) * count);
   }
-  for (int64_t s = 0; s < unrolled; ++s, column.constant += depth) multiply_depth(a, column, scores);
+  for (int64_t s = 0; s < unrolled; s += a->joined, column.constant += a->joined * depth) {
+    multiply_depth(a, column, scores);
+  }
   if (!loop.op) return;
   kernel_for_end(&k->b, &loop, scores, count);
   for (uint32_t i = 0; i < count; ++i) scores[i] = kernel_loop_result(&loop, i);

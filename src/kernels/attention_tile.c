@@ -6,7 +6,7 @@
 
 static int64_t threads_of(const attention_t* a) { return a->waves * a->f.row->subgroup; }
 
-static int64_t piece_count(const attention_tile_t* t) { return t->size / t->run * (t->padded / t->width); }
+static int64_t piece_count(const attention_tile_t* t) { return t->size / t->part * (t->padded / t->width); }
 
 // v's rows are read in the order in which its fragments have them.
 static bool is_natural(const attention_t* a, product_side_t side) {
@@ -18,25 +18,32 @@ static bool is_natural(const attention_t* a, product_side_t side) {
 }
 
 bool attention_tile_plan(attention_t* a, attention_tile_t* t) {
-  enum { LOAD_BYTES = 16, STORE_BYTES = 32, SHORT_GAP = 16, LONG_GAP = 32 };
+  enum { LOAD_BYTES = 16, STORE_BYTES = 32, SHORT_GAP = 16, LONG_GAP = 32, MOST_PART = 4 };
   const device_info_t* device = a->f.product.d->device;
   int64_t bytes = ir_type_bytes(t->element);
   t->matrices = device->has_matrix_load && a->f.row->instruction && fragment_matrices(&a->f, t->side) &&
                 (!t->is_right || (bytes == 2 && is_natural(a, t->side)));
   if (t->matrices) t->run = 1;
+  t->part = t->run < MOST_PART ? t->run : MOST_PART;
   t->width = LOAD_BYTES / bytes;
-  if (t->width * t->run * bytes > STORE_BYTES) t->width = STORE_BYTES / (t->run * bytes);
+  if (!a->arranged && t->width * t->run * bytes > STORE_BYTES) t->width = STORE_BYTES / (t->run * bytes);
   if (t->tensor && product_inner_dim(t->tensor) != a->rank - 1) t->width = 1;
   if (t->width < 1) t->width = 1;
   while (t->width > 1 && (t->columns % t->width || t->padded % t->width)) t->width /= 2;
+  while (a->arranged && t->run > 1 && t->width > 1 && piece_count(t) % threads_of(a)) t->width /= 2;
   int64_t gap = (t->run > 1 ? LONG_GAP : SHORT_GAP) / bytes;
   t->stride = t->turned ? t->size + gap : t->padded * t->run + gap;
+  t->planes = (fragment_planes_t){t->width, t->run, 0, t->stride};
+  if (a->arranged && t->run > 1 && t->width > 1) {
+    t->planes = fragment_planes(t->padded, t->width, t->run, bytes);
+    t->stride = t->planes.stride;
+  }
   t->elements = t->turned ? t->padded * t->stride : t->size / t->run * t->stride;
   t->pieces = ceil_div(piece_count(t), threads_of(a));
   if (!t->tensor) return true;
   t->copies = device->has_async_copy && t->run == 1 && !t->turned && t->width * bytes >= 4 &&
               product_value_copy_width(t->tensor, t->width) == t->width;
-  return t->size % t->run == 0 && t->pieces <= ATTENTION_MAX_PIECES && t->pieces * t->run <= ATTENTION_MAX_LOADS;
+  return t->size % t->run == 0 && t->pieces <= ATTENTION_MAX_PIECES && t->pieces * t->part <= ATTENTION_MAX_LOADS;
 }
 
 void attention_tile_alloc(attention_t* a, attention_tile_t* t) {
@@ -54,12 +61,13 @@ void attention_tile_alloc(attention_t* a, attention_tile_t* t) {
 static ir_value_t* piece_place(attention_t* a, const attention_tile_t* t, int64_t piece, linear_t* row,
                                linear_t* column) {
   kernel_build_t* k = &a->f.product.d->k;
-  linear_t number = a->team.thread, high, low;
+  linear_t number = a->team.thread, high, low, part;
   number.constant += piece * threads_of(a);
   ir_value_t* inside = fragment_below(k, &number, piece_count(t));
   if (inside) number = fragment_clamp(k, number, piece_count(t), 1);
+  linear_divide(k, number, t->run / t->part, &number, &part);
   linear_divide(k, number, t->padded / t->width, &high, &low);
-  *row = linear_scale(k, high, t->run);
+  *row = linear_add(k, linear_scale(k, high, t->run), linear_scale(k, part, t->part));
   *column = linear_scale(k, low, t->width);
   return inside;
 }
@@ -109,15 +117,25 @@ static ir_value_t* load_row(attention_t* a, const attention_tile_t* t, linear_t 
                         kernel_number(&k->b, value->type, 0));
 }
 
+linear_t attention_placed_key(attention_t* a, linear_t place) {
+  kernel_build_t* k = &a->f.product.d->k;
+  linear_t block, rest, half, within;
+  if (!a->exchanged) return place;
+  linear_divide(k, place, a->other_size, &block, &rest);
+  linear_divide(k, rest, a->other_size / 2, &half, &within);
+  return linear_add(k, linear_scale(k, block, a->other_size), linear_add(k, linear_scale(k, within, 2), half));
+}
+
 uint32_t attention_tile_load(attention_t* a, const attention_tile_t* t, linear_t first, ir_value_t** out) {
   kernel_build_t* k = &a->f.product.d->k;
   uint32_t count = 0;
   for (int64_t i = 0; i < t->pieces; ++i) {
     linear_t row, column;
     piece_place(a, t, i, &row, &column);
-    for (int64_t r = 0; r < t->run; ++r) {
+    if (t->is_right) row = attention_placed_key(a, row);
+    for (int64_t r = 0; r < t->part; ++r) {
       linear_t at = linear_add(k, first, row);
-      at.constant += r;
+      at.constant += t->is_right && a->exchanged ? 2 * r : r;
       ir_value_t* exists = row_exists(k, &at, &t->rows);
       out[count++] = load_row(a, t, at, column, exists);
     }
@@ -125,18 +143,19 @@ uint32_t attention_tile_load(attention_t* a, const attention_tile_t* t, linear_t
   return count;
 }
 
-// Element (row, column) of the tile; the row is a multiple of the run.
+// Element (row, column) of the tile.
 static linear_t tile_offset(kernel_build_t* k, const attention_tile_t* t, linear_t row, linear_t column) {
   if (t->turned) return linear_add(k, linear_scale(k, column, t->stride), row);
   linear_t group, rest;
   linear_divide(k, row, t->run, &group, &rest);
-  return linear_add(k, linear_scale(k, group, t->stride), linear_scale(k, column, t->run));
+  linear_t at = linear_add(k, linear_scale(k, group, t->stride), fragment_plane_place(k, &t->planes, column));
+  return linear_add(k, at, rest);
 }
 
 void attention_tile_store(attention_t* a, const attention_tile_t* t, ir_value_t* const* loads) {
   kernel_build_t* k = &a->f.product.d->k;
-  fragment_piece_t piece = {t->memory, t->width, t->run, t->turned && t->width > 1 ? t->stride : 0};
-  for (int64_t i = 0; i < t->pieces; ++i, loads += t->run) {
+  fragment_piece_t piece = {t->memory, t->width, t->part, t->turned && t->width > 1 ? t->stride : t->planes.plane};
+  for (int64_t i = 0; i < t->pieces; ++i, loads += t->part) {
     linear_t row, column;
     ir_value_t* inside = piece_place(a, t, i, &row, &column);
     kernel_branch_t branch;
@@ -223,7 +242,7 @@ ir_value_t* attention_tile_fragment(attention_t* a, const attention_tile_t* t, c
       place = (place_t){place.base / run, place.low / run, place.high / run};
       linear_divide(k, p->row, run, &group, &rest);
       group = fragment_at(&a->f, group, &place);
-      at = linear_add(k, linear_scale(k, group, t->stride), linear_scale(k, column, run));
+      at = linear_add(k, linear_scale(k, group, t->stride), fragment_plane_place(k, &t->planes, column));
     } else {
       at = tile_offset(k, t, fragment_at(&a->f, p->row, &place), column);
     }
@@ -259,18 +278,17 @@ void attention_tile_fragments(attention_t* a, const attention_tile_t* t, const a
 
 ir_value_t* attention_query_fragment(attention_t* a, linear_t row, linear_t column) {
   kernel_build_t* k = &a->f.product.d->k;
-  product_side_t side = attention_side(a, true);
-  const place_t *rows = fragment_frees(&a->f, side), *columns = fragment_depths(&a->f, side);
-  int32_t held = fragment_held(&a->f, side)->count, width = fragment_run(&a->f, side);
+  attention_piece_t p = attention_joined_piece(a, attention_side(a, true), row, column);
+  int32_t width = p.width;
   attention_tile_t part = a->q_tile;
   if (product_inner_dim(a->q) != a->rank - 1) width = 1;
   while (width > 1 && a->head % width) width /= 2;
   part.width = width;
-  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, a->element, held), 0);
-  for (int32_t i = 0; i < held; i += width) {
-    linear_t at = fragment_at(&a->f, row, &rows[i]);
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, a->element, p.held), 0);
+  for (int32_t i = 0; i < p.held; i += width) {
+    linear_t at = fragment_at(&a->f, row, &p.rows[i]);
     row_exists(k, &at, &part.rows);
-    result = put(k, result, load_row(a, &part, at, fragment_at(&a->f, column, &columns[i]), NULL), i, held);
+    result = put(k, result, load_row(a, &part, at, fragment_at(&a->f, column, &p.columns[i]), NULL), i, p.held);
   }
   return widen(a, result);
 }

@@ -88,6 +88,21 @@ int32_t fragment_matrices(const fragments_t* f, product_side_t side) {
   return held->count / each;
 }
 
+bool fragment_is_one_run(const fragments_t* f, product_side_t side) {
+  const place_t* depths = fragment_depths(f, side);
+  int32_t count = fragment_held(f, side)->count;
+  return fragment_run(f, side) == count && depths[0].base == 0 && depths[0].low == 0 && depths[0].high == count;
+}
+
+fragment_planes_t fragment_planes(int64_t size, int64_t width, int64_t run, int64_t bytes) {
+  enum { TURN_BYTES = 128 };  // of all banks
+  int64_t turn = TURN_BYTES / (run * bytes), loads = size / width;
+  int64_t shift = width < turn ? turn / width : 1;
+  int64_t plane = loads + (shift + turn - loads % turn) % turn, group = plane * width;
+  if (loads < turn) group += (loads + turn - group % turn) % turn;
+  return (fragment_planes_t){width, run, plane * run, group * run};
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // The product and its instruction
 //===----------------------------------------------------------------------------------------------------------------===
@@ -275,6 +290,23 @@ void fragment_store_piece(kernel_build_t* k, const fragment_piece_t* piece, line
     ir_op_t* store = kernel_store(&k->b, value, piece->memory, linear_scalar(k, &at));
     if (!piece->apart || piece->run > 1) eval_set_alignment(k, store, piece->memory->type->element, &at);
   }
+}
+
+linear_t fragment_plane_place(kernel_build_t* k, const fragment_planes_t* planes, linear_t at) {
+  linear_t load, place;
+  if (!planes->plane) return linear_scale(k, at, planes->run);
+  linear_divide(k, at, planes->width, &load, &place);
+  return linear_add(k, linear_scale(k, place, planes->plane), linear_scale(k, load, planes->run));
+}
+
+ir_value_t* fragment_part(fragments_t* f, product_side_t side, ir_value_t* loaded, int32_t part) {
+  kernel_build_t* k = &f->product.d->k;
+  int32_t held = fragment_held(f, side)->count;
+  int64_t mask[FRAGMENT_MAX_HELD];
+  if (held == kernel_lanes(loaded)) return loaded;
+  if (held == 1) return kernel_extract(&k->b, loaded, part);
+  for (int32_t i = 0; i < held; ++i) mask[i] = part * held + i;
+  return kernel_shuffle(&k->b, loaded, loaded, mask, (uint32_t)held);
 }
 
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c) {

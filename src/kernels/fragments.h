@@ -84,6 +84,26 @@ typedef struct fragment_matrices_t {
 // `count` fragments from number `first` on, as many matrices at a time as one instruction loads.
 void fragments_load_matrices(fragments_t* f, const fragment_matrices_t* from, int64_t first, int64_t count,
                              ir_value_t** out);
+// Rows of workgroup memory of which a thread has `run` at once, `width` of their elements side by side: those of one
+// place in a thread's vectors make a plane, in which threads next to each other store side by side, and planes are
+// shifted so that fragments find neighbouring elements in different banks.
+typedef struct fragment_planes_t {
+  int64_t width, run;
+  int64_t plane, stride;  // elements from one plane to the next (0: there is but one), from one run of rows to the next
+} fragment_planes_t;
+fragment_planes_t fragment_planes(int64_t size, int64_t width, int64_t run, int64_t bytes);
+// Where an element of the rows is.
+linear_t fragment_plane_place(kernel_build_t* k, const fragment_planes_t* planes, linear_t at);
+// Whether a lane's elements of a fragment are one run of the depth.
+bool fragment_is_one_run(const fragments_t* f, product_side_t side);
+// Of steps of the instruction whose fragments a lane loads at once as `count` elements: where number i is along the
+// depth. The steps' order of the depth is that of the lanes: each has the first of its elements in the first step.
+static inline place_t fragment_joined_place(const fragments_t* f, product_side_t side, int32_t joined, int32_t i) {
+  place_t place = fragment_depths(f, side)[i / joined];
+  return joined == 1 ? place : (place_t){i, 0, place.high * joined};
+}
+// Elements `first` on of a vector, as many as a fragment of that side holds.
+ir_value_t* fragment_part(fragments_t* f, product_side_t side, ir_value_t* loaded, int32_t part);
 // Loads on their way to workgroup memory: `run` of them with `width` elements each.
 typedef struct fragment_piece_t {
   ir_value_t* memory;

@@ -114,22 +114,6 @@ static operands_t load_operands(staged_t* s, linear_t stage, linear_t step) {
   return out;
 }
 
-// A step's part of what was loaded for joined ones.
-static void take_part(staged_t* s, product_side_t which, int32_t part, ir_value_t* const* loaded, int64_t count,
-                      ir_value_t** out) {
-  kernel_build_t* k = &s->f.product.d->k;
-  int32_t held = fragment_held(&s->f, which)->count;
-  int64_t mask[FRAGMENT_MAX_HELD];
-  for (int32_t i = 0; i < held; ++i) mask[i] = part * held + i;
-  for (int64_t i = 0; i < count; ++i) {
-    if (held == 1) {
-      out[i] = kernel_extract(&k->b, loaded[i], part);
-    } else {
-      out[i] = kernel_shuffle(&k->b, loaded[i], loaded[i], mask, (uint32_t)held);
-    }
-  }
-}
-
 static void multiply_step(staged_t* s, const operands_t* o, ir_value_t** acc) {
   for (int64_t y = 0; y < s->down; ++y) {
     for (int64_t x = 0; x < s->across; ++x) {
@@ -143,8 +127,8 @@ static void multiply(staged_t* s, const operands_t* o, ir_value_t** acc) {
   if (s->joined == 1) multiply_step(s, o, acc);
   for (int32_t part = 0; s->joined > 1 && part < s->joined; ++part) {
     operands_t step = {0};
-    take_part(s, PRODUCT_LEFT, part, o->a, s->down, step.a);
-    take_part(s, PRODUCT_RIGHT, part, o->b, s->across, step.b);
+    for (int64_t y = 0; y < s->down; ++y) step.a[y] = fragment_part(&s->f, PRODUCT_LEFT, o->a[y], part);
+    for (int64_t x = 0; x < s->across; ++x) step.b[x] = fragment_part(&s->f, PRODUCT_RIGHT, o->b[x], part);
     multiply_step(s, &step, acc);
   }
 }

@@ -70,8 +70,7 @@ static inline int32_t staged_run(const staged_t* s, product_side_t which) {
   return fragment_run(&s->f, which) * s->joined;
 }
 static inline place_t staged_depth_place(const staged_t* s, product_side_t which, int32_t i) {
-  place_t place = fragment_depths(&s->f, which)[i / s->joined];
-  return s->joined == 1 ? place : (place_t){i, 0, place.high * s->joined};
+  return fragment_joined_place(&s->f, which, s->joined, i);
 }
 
 // Reads the dispatch and cuts the tile; false when this is no product for it.

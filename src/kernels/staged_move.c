@@ -90,10 +90,7 @@ uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out) {
 
 linear_t staged_free_place(staged_t* s, const staged_side_t* side, linear_t free) {
   kernel_build_t* k = &s->f.product.d->k;
-  linear_t load, place;
-  if (!side->plane) return linear_scale(k, free, side->run);
-  linear_divide(k, free, side->width, &load, &place);
-  return linear_add(k, linear_scale(k, place, side->plane), linear_scale(k, load, side->run));
+  return fragment_plane_place(k, &(fragment_planes_t){side->width, side->run, side->plane, side->stride}, free);
 }
 
 // Where a piece is in workgroup memory.

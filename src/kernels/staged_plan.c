@@ -20,16 +20,9 @@ static bool runs_fit(const staged_t* s, product_side_t side, int64_t run) {
 
 enum { ACCESS_BYTES = 16, TURN_BYTES = 128 };  // of workgroup memory: a lane's, those of all banks
 
-// Whether a lane's elements of a fragment are one run of the depth.
-static bool is_one_run(const fragments_t* f, product_side_t side) {
-  const place_t* depths = fragment_depths(f, side);
-  int32_t count = fragment_held(f, side)->count;
-  return fragment_run(f, side) == count && depths[0].base == 0 && depths[0].low == 0 && depths[0].high == count;
-}
-
 // Steps whose fragments a lane loads by one access: the order of the depth is free where both sides have the same.
 static int32_t joined_steps(const staged_t* s) {
-  if (!s->arranged || !is_one_run(&s->f, PRODUCT_LEFT) || !is_one_run(&s->f, PRODUCT_RIGHT)) return 1;
+  if (!s->arranged || !fragment_is_one_run(&s->f, PRODUCT_LEFT) || !fragment_is_one_run(&s->f, PRODUCT_RIGHT)) return 1;
   int64_t steps = 1, each = fragment_run(&s->f, PRODUCT_LEFT) * (int64_t)ir_type_bytes(s->f.element);
   if (s->f.a.count != s->f.b.count) return 1;
   while (2 * steps * each <= ACCESS_BYTES && staged_slice_depth(s) % (2 * steps * s->f.row->k) == 0) steps *= 2;
@@ -49,17 +42,6 @@ static void plan_across(const staged_t* s, product_side_t which, staged_side_t* 
   bool is_wide = s->arranged && side->run > 1;
   if (!is_wide && side->width * side->run * bytes > STORE_BYTES) side->width = STORE_BYTES / (side->run * bytes);
   if (along != PRODUCT_ALONG_ROWS || side->width < 1) side->width = 1;
-}
-
-// Workgroup memory of a side of which threads load several rows or columns at once, each of which they store apart:
-// threads next to each other store side by side, and fragments find neighbouring columns in different banks.
-static void plan_planes(staged_side_t* side, int64_t bytes) {
-  int64_t turn = TURN_BYTES / (side->run * bytes), loads = side->size / side->width;
-  int64_t shift = side->width < turn ? turn / side->width : 1;
-  int64_t plane = loads + (shift + turn - loads % turn) % turn, group = plane * side->width;
-  if (loads < turn) group += (loads + turn - group % turn) % turn;
-  side->plane = plane * side->run;
-  side->stride = group * side->run;
 }
 
 // Pieces that lie in memory as they do in workgroup memory; their width becomes that of a copy.
@@ -105,7 +87,11 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
   int64_t gap = side->along_depth || side->matrices ? SHORT_GAP : LONG_GAP;
   side->stride = side->along_depth ? s->depth + gap / bytes : size * side->run + gap / bytes;
   side->neighbours = 1;
-  if (s->arranged && !deep && side->run > 1 && side->width > 1) plan_planes(side, bytes);
+  if (s->arranged && !deep && side->run > 1 && side->width > 1) {
+    fragment_planes_t planes = fragment_planes(side->size, side->width, side->run, bytes);
+    side->plane = planes.plane;
+    side->stride = planes.stride;
+  }
   if (s->arranged && side->along_depth && s->depth * bytes < TURN_BYTES) {
     while (side->neighbours * side->width * bytes < TURN_BYTES && size % (2 * side->neighbours) == 0) {
       side->neighbours *= 2;

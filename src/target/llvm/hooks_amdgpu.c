@@ -11,6 +11,17 @@ enum { AMDGPU_KERNEL = 91, WORKGROUP_SPACE = 3, CONSTANT_SPACE = 4 };
 static LLVMTypeRef i32_type(emit_t* e) { return LLVMInt32TypeInContext(e->context); }
 static LLVMValueRef i32(emit_t* e, uint64_t value) { return LLVMConstInt(i32_type(e), value, 0); }
 
+// Waves that all registers of a wave leave room for, where that is more than LLVM 22 thinks of by itself: it lets its
+// scheduler use them up, and then spills. 0: it does as it likes.
+static unsigned usual_waves(const emit_t* e) {
+  enum { WITH_MORE_REGISTERS = 5 };
+  static const char* const more[] = {"gfx1100", "gfx1101", "gfx1151", "gfx12"};
+  for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); ++i) {
+    if (strncmp(e->target->cpu, more[i], strlen(more[i])) == 0) return WITH_MORE_REGISTERS;
+  }
+  return 0;
+}
+
 static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
   LLVMValueRef function = hooks_gpu_entry(e, func, AMDGPU_KERNEL);
   const uint32_t* size = e->info->workgroup_size;
@@ -19,8 +30,9 @@ static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
   snprintf(text, sizeof(text), "%u,%u", threads, threads);
   hooks_add_string_attribute(e, function, "amdgpu-flat-work-group-size", text);
   hooks_add_string_attribute(e, function, "uniform-work-group-size", "true");
-  if (e->amd->waves_per_eu) {
-    snprintf(text, sizeof(text), "%u", e->amd->waves_per_eu);
+  unsigned waves = e->amd->waves_per_eu ? e->amd->waves_per_eu : usual_waves(e);
+  if (waves) {
+    snprintf(text, sizeof(text), "%u", waves);
     hooks_add_string_attribute(e, function, "amdgpu-waves-per-eu", text);
   }
   if (e->amd->denormal_f32) {
@@ -280,6 +292,7 @@ const emit_target_t hooks_amdgpu = {
     .mma = hooks_mma,
     .settle = amdgpu_settle,
     .workgroup_memory = amdgpu_workgroup_memory,
+    .selects_words = true,
     .atomic_scope = "agent",
     .exp2 = "llvm.amdgcn.exp2",
     .median = "llvm.amdgcn.fmed3",
