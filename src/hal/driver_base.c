@@ -18,10 +18,12 @@ static iree_status_t driver_dump_device_info(iree_hal_driver_t* base, iree_hal_d
   return ((hal_driver_t*)base)->type->dump_device(base, device_id, builder);
 }
 
-iree_status_t hal_driver_refuse_param(const iree_hal_driver_t* base, const iree_string_pair_t* param) {
+iree_status_t hal_driver_refuse_param(const iree_hal_driver_t* base, const iree_string_pair_t* param,
+                                      const char* known) {
   const hal_driver_t* driver = (const hal_driver_t*)base;
-  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'%.*s' has no device parameter '%.*s'", (int)driver->name.size,
-                          driver->name.data, (int)param->key.size, param->key.data);
+  return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'%.*s' has no device parameter '%.*s'; %s%s",
+                          (int)driver->name.size, driver->name.data, (int)param->key.size, param->key.data,
+                          known ? "there is " : "it has none", known ? known : "");
 }
 
 static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_hal_device_id_t device_id,
@@ -30,7 +32,7 @@ static iree_status_t driver_create_device_by_id(iree_hal_driver_t* base, iree_ha
                                                 iree_allocator_t host_allocator, iree_hal_device_t** out_device) {
   const hal_driver_class_t* type = ((hal_driver_t*)base)->type;
   if (!param_count) return type->create_device(base, device_id, create_params, host_allocator, out_device);
-  if (!type->create_device_with) return hal_driver_refuse_param(base, &params[0]);
+  if (!type->create_device_with) return hal_driver_refuse_param(base, &params[0], NULL);
   return type->create_device_with(base, device_id, param_count, params, create_params, host_allocator, out_device);
 }
 

@@ -37,8 +37,9 @@ struct hal_driver_class_t {
                                       const iree_hal_device_create_params_t* create_params,
                                       iree_allocator_t host_allocator, iree_hal_device_t** out_device);
 };
-// Of a device parameter that there is not.
-iree_status_t hal_driver_refuse_param(const iree_hal_driver_t* driver, const iree_string_pair_t* param);
+// Of a device parameter that there is not; `known` is the one that there is, or NULL.
+iree_status_t hal_driver_refuse_param(const iree_hal_driver_t* driver, const iree_string_pair_t* param,
+                                      const char* known);
 
 // A driver of `size` bytes, zero but for its base, with the class's name.
 iree_status_t hal_driver_allocate(const hal_driver_class_t* type, size_t size, iree_allocator_t host_allocator,

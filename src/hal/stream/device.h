@@ -69,6 +69,7 @@ typedef struct stream_platform_t {
   iree_string_view_list_t (*paths)(iree_string_view_t storage[STREAM_MAX_PATHS]);
   iree_status_t (*read_options)(stream_options_t* out_options);
   const char* path_key;     // of --dump_devices
+  const char* stream_key;   // of the device parameter for a stream of the caller's
   const char* version_key;  // and of the library's version, of which `version_unit` are a major one
   int version_unit;
 } stream_platform_t;

@@ -213,15 +213,15 @@ static iree_status_t create_device_with(iree_hal_driver_t* base, iree_hal_device
   const stream_driver_t* driver = (const stream_driver_t*)base;
   stream_options_t options = driver->options;
   for (iree_host_size_t i = 0; i < param_count; ++i) {
-    iree_string_view_t key = params[i].key, value = params[i].value;
+    const char* key = driver->platform->stream_key;
+    iree_string_view_t value = params[i].value;
     uint64_t stream = 0;
-    if (!iree_string_view_consume_prefix(&key, iree_make_cstring_view(driver->platform->backend.name)) ||
-        !iree_string_view_equal(key, IREE_SV("_external_stream"))) {
-      return hal_driver_refuse_param(base, &params[i]);
+    if (!iree_string_view_equal(params[i].key, iree_make_cstring_view(key))) {
+      return hal_driver_refuse_param(base, &params[i], key);
     }
     if (!iree_string_view_atoi_uint64(value, &stream)) {
-      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%.*s is '%.*s'; the number of a stream is expected",
-                              (int)params[i].key.size, params[i].key.data, (int)value.size, value.data);
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%s is '%.*s'; the number of a stream is expected", key,
+                              (int)value.size, value.data);
     }
     options.has_stream = true;
     options.stream = (void*)(uintptr_t)stream;
@@ -273,6 +273,7 @@ static const stream_platform_t cuda_platform = {
     .paths = stream_no_paths,
     .read_options = stream_options_from_cuda_flags,
     .path_key = "cuda_dylib_path",
+    .stream_key = "cuda_external_stream",
     .version_key = "driver-max-cuda-version",
     .version_unit = 1000,
 };
@@ -284,6 +285,7 @@ static const stream_platform_t hip_platform = {
     .paths = stream_hip_paths,
     .read_options = stream_options_from_hip_flags,
     .path_key = "amdhip64_dylib_path",
+    .stream_key = "hip_external_stream",
     .version_key = "driver-hip-version",
     .version_unit = 10000000,
 };

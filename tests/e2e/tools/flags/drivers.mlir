@@ -38,6 +38,7 @@
 // RUN: iree-softgpu --target=gfx942 --gpus=2 -- iree-run-module --dump_devices=amdgpu | grep "gpu-link-to-1: pcie_same_root"
 // RUN: iree-softgpu --target=sm_80 --gpus=2 -- iree-run-module --dump_devices=cuda | grep "gpu-link-to-0: nvlink_if"
 // RUN: iree-softgpu --target=gfx1100 -- iree-run-module --dump_devices=amdgpu | grep -F "#   ROCR_VISIBLE_DEVICES: 1 Visible GPU Agent (Node 1)"
+// RUN: not iree-run-module --device=local-sync://?stream=1 --module=%t.vmfb --function=one 2>&1 | grep "has no device parameter 'stream'; it has none"
 // RUN: not iree-softgpu --target=gfx1100 -- iree-run-module --amdgpu_host_block_pool_small_size=3 --list_devices=amdgpu 2>&1 | grep "must be a power of two"
 // RUN: not iree-softgpu --target=gfx1100 -- iree-run-module --amdgpu_host_block_pool_command_buffer_size=3 --list_devices=amdgpu 2>&1 | grep "must be a power of two"
 // RUN: not iree-softgpu --target=gfx1100 -- iree-run-module --amdgpu_default_pool_range_length=3 --list_devices=amdgpu 2>&1 | grep "must be a power of two"
@@ -60,6 +61,7 @@
 // RUN: PMI_RANK=x not iree-run-module --hip_default_index_from_mpi=false --list_devices=hip 2>&1 | grep libamdhip64
 // RUN: PMI_RANK=7 iree-softgpu --target=sm_80 -- iree-run-module --device=cuda --cuda_default_index_from_mpi=false --module=%t.cuda.vmfb --function=one --output=
 // RUN: not iree-softgpu --target=sm_80 -- iree-run-module --device=cuda --cuda_default_index=2 --module=%t.cuda.vmfb --function=one 2>&1 | grep "there is no GPU 2"
+// RUN: not iree-softgpu --target=sm_80 -- iree-run-module --device=cuda://0?stream=1 --module=%t.cuda.vmfb --function=one 2>&1 | grep "has no device parameter 'stream'; there is cuda_external_stream"
 
 func.func @one() -> tensor<4xf32> {
   %0 = stablehlo.iota dim = 0 : tensor<4xf32>
