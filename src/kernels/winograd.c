@@ -13,7 +13,7 @@
 #include "kernels/layout_winograd.h"
 #include "kernels/strategy.h"
 
-enum { MOST_TILES = 12, MOST_VECTORS = 2, PIECES = 8 };
+enum { MOST_TILES = 13, MOST_VECTORS = 2, PIECES = 8 };
 
 typedef struct winograd_t {
   dispatch_t* d;
@@ -440,6 +440,18 @@ static void read_shapes(winograd_t* w) {
   }
 }
 
+// Tiles of a register tile: such that few are for nothing, and that two threads have as many register tiles.
+static int64_t plan_block(const winograd_t* w, int64_t most) {
+  int64_t best = most, least = INT64_MAX;
+  for (int64_t block = most; block > 0; --block) {
+    int64_t blocks = ceil_div(w->tiles, block);
+    if (blocks > 1) blocks += blocks % 2;
+    int64_t cost = blocks * (block * w->vectors + 1);  // products, and what each step along the channels loads
+    if (cost < least) least = cost, best = block;
+  }
+  return best;
+}
+
 // How many tiles a workgroup takes: their transformed image stays in the second-level cache. Where there are few blocks
 // of them and weights do not, all are one group, so that weights are read once.
 static void plan_groups(winograd_t* w) {
@@ -447,10 +459,8 @@ static void plan_groups(winograd_t* w) {
   const device_info_t* device = w->d->device;
   int64_t l2 = device->l2_bytes > 0 ? device->l2_bytes : 1 << 20,
           most = (device->vector_registers - 1) / w->vectors - 1;
-  most = most < 1 ? 1 : most > MOST_TILES ? MOST_TILES : most;
-  int64_t blocks = ceil_div(w->tiles, most);
-  w->block = ceil_div(w->tiles, blocks);
-  blocks = ceil_div(w->tiles, w->block);
+  w->block = plan_block(w, most < 1 ? 1 : most > MOST_TILES ? MOST_TILES : most);
+  int64_t blocks = ceil_div(w->tiles, w->block);
   w->stride = ceil_div(w->w.inputs, w->lanes) * w->lanes + LINE;
   int64_t bytes = w->positions * w->block * w->stride * (int64_t)sizeof(float);
   int64_t fit = l2 / 2 / bytes, spread = blocks / PIECES;
