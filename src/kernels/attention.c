@@ -15,10 +15,10 @@
 // unit with 16 of those and 1024 products of halves a cycle; q, the result, and k and v once for each tile of queries
 // (mostly from the cache) are all that is read and written: 16 m n heads bytes of scores are not.
 //
-// Through registers, where nothing is copied asynchronously, tiles lie so that no access meets another in a bank: keys by
-// rows, of which a lane reads the depth of as many steps as an access holds; values by runs of keys, a load's columns in
-// planes (fragments.h). Where either half of a subgroup has every other key of the scores, halves exchange them, and v's
-// rows lie in the order that this leaves; results are exchanged back into rows.
+// Through registers, where nothing is copied asynchronously, tiles lie so that no access meets another in a bank: keys
+// by rows, of which a lane reads the depth of as many steps as an access holds; values by runs of keys, a load's
+// columns in planes (fragments.h). Where either half of a subgroup has every other key of the scores, halves exchange
+// them, and v's rows lie in the order that this leaves; results are exchanged back into rows.
 //
 // Few queries leave units idle. Then the keys are shared out among workgroups (`splits`): each gives its part of the
 // result, and the logarithm of its sum, by which the pass that asked for it (passes/attention.c) puts the parts

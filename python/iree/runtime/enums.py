@@ -6,7 +6,8 @@ from ._binding import element_types
 
 # Complex numbers have two names.
 HalElementType = enum.IntEnum("HalElementType", {
-    **element_types, "COMPLEX_64": element_types["COMPLEX_FLOAT_64"], "COMPLEX_128": element_types["COMPLEX_FLOAT_128"]})
+    **element_types, "COMPLEX_64": element_types["COMPLEX_FLOAT_64"],
+    "COMPLEX_128": element_types["COMPLEX_FLOAT_128"]})
 HalElementType.__doc__ = "Types of elements. Signless integers (INT_32) are what programs declare as i32."
 
 

@@ -143,8 +143,8 @@ def _config_for(driver, backend):
     if (driver is None) == (backend is None):
         raise ValueError("give a driver or a backend, one of the two")
     if driver is None and backend not in TARGET_BACKEND_TO_DRIVER:
-        raise ValueError(f"no driver is known for the backend '{backend}'; one of {', '.join(TARGET_BACKEND_TO_DRIVER)} is "
-                         "needed, or a driver")
+        raise ValueError(f"no driver is known for the backend '{backend}'; one of "
+                         f"{', '.join(TARGET_BACKEND_TO_DRIVER)} is needed, or a driver")
     return Config(driver or TARGET_BACKEND_TO_DRIVER[backend])
 
 

@@ -9,8 +9,8 @@ from typing import Optional, Sequence, Union
 from .._api import Output, Session, Source, query_available_targets
 from .debugging import TempFileSaver
 
-__all__ = ["DEFAULT_TESTING_BACKENDS", "CompilerOptions", "CompilerToolError", "InputType", "OutputFormat", "compile_file", "compile_str",
-           "query_available_targets"]
+__all__ = ["DEFAULT_TESTING_BACKENDS", "CompilerOptions", "CompilerToolError", "InputType", "OutputFormat",
+           "compile_file", "compile_str", "query_available_targets"]
 
 
 DEFAULT_TESTING_BACKENDS = ["llvm-cpu"]
