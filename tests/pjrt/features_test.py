@@ -4,6 +4,7 @@ Callbacks, tokens, DLPack, compile options, serialized executables, costs and do
 """
 
 import gc
+import importlib.util
 import sys
 import traceback
 
@@ -51,6 +52,17 @@ def callbacks_use_the_device():
     x = jnp.ones(3)
     result = jax.jit(lambda x: jax.pure_callback(inner, x, x) * 2)(x)
     np.testing.assert_allclose(result, 2 * (np.cos(np.ones(3)) + 1), rtol=1e-6)
+
+
+def sparse_solver():
+    """JAX's is SciPy's, whose rule comes with its module."""
+    if importlib.util.find_spec("scipy") is None:
+        return
+    from jax.experimental.sparse.linalg import spsolve
+
+    data, columns, rows = jnp.array([2.0, 3.0, 4.0]), jnp.array([0, 1, 2]), jnp.array([0, 1, 2, 3])
+    found = jax.jit(spsolve)(data, columns, rows, jnp.array([2.0, 6.0, 12.0]))
+    np.testing.assert_allclose(found, [1, 2, 3], rtol=1e-6)
 
 
 def callbacks_in_loops():
@@ -262,7 +274,7 @@ def factorizations_stay_orthogonal():
 
 
 def main():
-    cases = [pure_callbacks, callbacks_use_the_device, callbacks_in_loops, callbacks_fail, callbacks_end,
+    cases = [pure_callbacks, callbacks_use_the_device, sparse_solver, callbacks_in_loops, callbacks_fail, callbacks_end,
              foreign_functions, tokens, compile_options, executables, donation, donation_in_place,
              updates_in_place, donation_elsewhere, factorizations_stay_orthogonal]
     cases += [capsules] if dlpack._capsule else []

@@ -18,7 +18,13 @@ import zlib
 FILES = """lax_test lax_numpy_test lax_numpy_operators_test lax_numpy_reducers_test lax_numpy_indexing_test
     lax_numpy_setops_test lax_numpy_ufuncs_test lax_numpy_vectorize_test lax_numpy_einsum_test lax_control_flow_test
     lax_autodiff_test lax_vmap_test lax_vmap_op_test lax_scipy_test lax_scipy_special_functions_test linalg_test nn_test
-    random_lax_test random_test random_impl_test fft_test debugging_primitives_test""".split()
+    random_lax_test random_test random_impl_test fft_test debugging_primitives_test
+    scipy_stats_test scipy_fft_test scipy_ndimage_test scipy_signal_test scipy_optimize_test scipy_interpolate_test
+    lax_scipy_sparse_test lax_scipy_spectral_dac_test image_test sparse_test sparse_bcoo_bcsr_test sparsify_test svd_test
+    eigh_test lobpcg_test jet_test custom_root_test custom_linear_solve_test dtypes_test x64_context_test key_reuse_test
+    stateful_rng_test stax_test optimizers_test polynomial_test python_callback_test debug_nans_test checkify_test
+    mutable_array_test batching_test array_test array_interoperability_test api_test pmap_test export_test ann_test
+    scaled_dot_test pickle_test compilation_cache_test memories_test pjit_test shape_poly_test""".split()
 
 
 def flatten(suite):

@@ -9,6 +9,26 @@ import pathlib
 LAPACK = {"cholesky", "eig", "eigh", "geqp3", "hessenberg", "schur", "svd", "tridiagonal", "tridiagonal_solve"}
 
 
+# Rules for CPUs that JAX adds when a program first imports their modules, and that call Python.
+LATER = {"spsolve"}
+
+
+class _Rules(dict):
+    """The platform's rules; of `LATER` those for CPUs."""
+
+    def __init__(self, own, cpu):
+        super().__init__(own)
+        self._cpu = cpu
+
+    def __contains__(self, primitive):
+        return super().__contains__(primitive) or (primitive.name in LATER and primitive in self._cpu)
+
+    def __missing__(self, primitive):
+        if primitive not in self:
+            raise KeyError(primitive)
+        return self._cpu[primitive]
+
+
 def library_path():
     """The plugin: IREE_PJRT_LIBRARY, else the one beside this file."""
     return os.environ.get("IREE_PJRT_LIBRARY") or str(pathlib.Path(__file__).parent / "libiree_pjrt.so")
@@ -23,6 +43,8 @@ def _register_lowerings():
     for primitive, entry in list(mlir._platform_specific_lowerings["cpu"].items()):
         if primitive.name in LAPACK:
             mlir.register_lowering(primitive, entry.rule, platform="iree", inline=entry.inline)
+    rules = mlir._platform_specific_lowerings
+    rules["iree"] = _Rules(rules["iree"], rules["cpu"])
 
 
 def initialize():

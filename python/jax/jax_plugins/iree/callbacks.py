@@ -126,6 +126,7 @@ def register():
     """JAX's own lowerings of callbacks, for this platform too."""
     from jax._src import callback, checkify, debugging
     from jax._src.interpreters import mlir
+    from jax.interpreters import mlir as public
 
     original = callback.emit_python_callback
 
@@ -133,7 +134,7 @@ def register():
         here = tuple(ctx.module_context.platforms) == ("iree",)
         return (emit if here else original)(ctx, *args, **options)
 
-    callback.emit_python_callback = emit_python_callback
+    callback.emit_python_callback = public.emit_python_callback = emit_python_callback
     rules = ((debugging.debug_callback_p, debugging.debug_callback_lowering),
              (debugging.debug_print_p, debugging.debug_print_lowering_rule),
              (checkify.check_p, checkify.check_lowering_rule))
