@@ -213,8 +213,7 @@ static ir_value_t* find_value(onnx_importer_t* im, const scope_t* scope, onnx_by
   if (name.size == 0) return scope->none;
   ir_value_t* value = onnx_names_get(scope->values, intern(im, name));
   if (!value) {
-    ir_error(im->ctx, im->loc, "input '%s' is not defined before its use (are the nodes in topological order?)",
-             intern(im, name));
+    ir_error(im->ctx, im->loc, "input '%s' is not defined, or not before its use", intern(im, name));
   }
   return value;
 }
@@ -375,8 +374,9 @@ static bool import_node(onnx_importer_t* im, scope_t* scope, const onnx_pb_node_
 }
 
 static bool import_nodes(onnx_importer_t* im, scope_t* scope, const onnx_pb_nodes_t* nodes) {
+  const size_t* order = onnx_node_order(im, nodes);
   for (size_t i = 0; i < nodes->count; ++i) {
-    if (!import_node(im, scope, &nodes->data[i])) return false;
+    if (!import_node(im, scope, &nodes->data[order ? order[i] : i])) return false;
     if (im->options->progress && !im->function_depth && scope->graph == im->model->graph) {
       im->options->progress(im->options->progress_user, (uint32_t)i + 1, (uint32_t)nodes->count);
     }

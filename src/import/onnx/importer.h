@@ -45,6 +45,9 @@ const ir_type_t* onnx_import_type(onnx_importer_t* importer, const onnx_pb_type_
 // False after a diagnostic; `*out` NULL for graphs, which become regions.
 bool onnx_import_attr(onnx_importer_t* importer, const onnx_pb_attribute_t* attribute, const ir_attr_t** out);
 
+// An order of nodes in which values are defined before their uses, as far as there is one; NULL for the one they have.
+const size_t* onnx_node_order(onnx_importer_t* importer, const onnx_pb_nodes_t* nodes);
+
 // Upgrades a new op to the opset that is written and derives the types of its results. False after a diagnostic.
 bool onnx_finish_op(onnx_importer_t* importer, ir_op_t* op);
 

@@ -196,6 +196,41 @@ static void test_subgraphs_are_regions(void** state) {
   text_finish(&model);
 }
 
+// Nodes in any order, also where only a subgraph reads a value; a subgraph's own names are others.
+static void test_nodes_are_sorted(void** state) {
+  fixture_t* f = *state;
+  static const int64_t dims[] = {4};
+  text_t graph = {0}, yes = {0}, no = {0}, node = model_node("If c -> chosen");
+  add(&yes, GRAPH_NODE, model_node("Abs late -> y"));
+  add(&yes, GRAPH_OUTPUT, model_value("y", 1, 1, dims));
+  add(&no, GRAPH_NODE, model_node("Neg x -> y"));
+  add(&no, GRAPH_OUTPUT, model_value("y", 1, 1, dims));
+  node_graph(&node, "then_branch", &yes);
+  node_graph(&node, "else_branch", &no);
+  add(&graph, GRAPH_NODE, model_node("Relu chosen -> y"));
+  pb_message(&graph, GRAPH_NODE, &node);
+  add(&graph, GRAPH_NODE, model_node("Exp x -> late"));
+  add(&graph, GRAPH_INPUT, model_value("c", 9, 0, NULL));
+  add(&graph, GRAPH_INPUT, model_value("x", 1, 1, dims));
+  add(&graph, GRAPH_OUTPUT, model_value("y", 1, 1, dims));
+  text_t model = model_finish(&graph, 17);
+  static const char* const lines[] = {"%0 = torch.operator \"onnx.Exp\"(%arg1)",
+                                      "%1 = torch.operator \"onnx.If\"(%arg0)",
+                                      "onnx.Neg",
+                                      "onnx.Abs\"(%0)",
+                                      "%2 = torch.operator \"onnx.Relu\"(%1)",
+                                      "return %2",
+                                      NULL};
+  expect_lines(f, import(f, &model), lines);
+  text_finish(&model);
+  text_t circle = {0};
+  add(&circle, GRAPH_NODE, model_node("Relu b -> a"));
+  add(&circle, GRAPH_NODE, model_node("Relu a -> b"));
+  model = model_finish(&circle, 17);
+  expect_refused(f, &model, "input 'a' is not defined, or not before its use");
+  text_finish(&model);
+}
+
 // A local function is expanded where it is called, with the attribute that the call gives.
 static void test_functions_are_expanded(void** state) {
   fixture_t* f = *state;
@@ -338,7 +373,7 @@ static void test_bad_models(void** state) {
   text_t graph = {0};
   add(&graph, GRAPH_NODE, model_node("Relu nowhere -> y"));
   text_t model = model_finish(&graph, 17);
-  expect_refused(f, &model, "input 'nowhere' is not defined before its use");
+  expect_refused(f, &model, "input 'nowhere' is not defined, or not before its use");
   text_finish(&model);
   add(&graph, GRAPH_INITIALIZER, model_tensor("w", 1, 2, huge, "", 0));
   model = model_finish(&graph, 17);
@@ -393,17 +428,12 @@ static void test_externalized_parameters(void** state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
-      TEST(test_prints_as_iree),
-      TEST(test_unknown_operator_keeps_its_declared_type),
-      TEST(test_raw_data_is_borrowed),
-      TEST(test_typed_data),
-      TEST(test_subgraphs_are_regions),
-      TEST(test_functions_are_expanded),
-      TEST(test_recursive_function_is_refused),
-      TEST(test_opset_is_upgraded),
-      TEST(test_external_data),
-      TEST(test_damaged_files),
-      TEST(test_bad_models),
+      TEST(test_prints_as_iree),          TEST(test_unknown_operator_keeps_its_declared_type),
+      TEST(test_raw_data_is_borrowed),    TEST(test_typed_data),
+      TEST(test_subgraphs_are_regions),   TEST(test_nodes_are_sorted),
+      TEST(test_functions_are_expanded),  TEST(test_recursive_function_is_refused),
+      TEST(test_opset_is_upgraded),       TEST(test_external_data),
+      TEST(test_damaged_files),           TEST(test_bad_models),
       TEST(test_externalized_parameters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
