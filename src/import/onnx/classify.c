@@ -200,6 +200,14 @@ bool onnx_lower_linear_regressor(onnx_node_t* n) {
   return y != NULL;
 }
 
+// A map from labels to scores for each row: the rows themselves, whose columns are in the order of the labels.
+bool onnx_lower_zip_map(onnx_node_t* n) {
+  ir_value_t* x = onnx_feature_rows(n);
+  int64_t classes = 0;
+  if (!x || !onnx_class_labels(n, "classlabels_int64s", "classlabels_strings", &classes).v) return false;
+  return onnx_return(n, onnx_sized(n, x, 1, classes), onnx_is_float(n->in[0]) ? n->in[0].element : onnx_f32(n->ctx));
+}
+
 bool onnx_lower_linear_classifier(onnx_node_t* n) {
   ir_value_t* x = onnx_feature_rows(n);
   int64_t classes = 0;

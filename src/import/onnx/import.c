@@ -64,10 +64,11 @@ static void declare_types(onnx_importer_t* im, scope_t* scope, const onnx_pb_val
 
 static const ir_type_t* unknown_type(onnx_importer_t* im) { return ir_type_vtensor(im->ctx, NULL, -1, NULL); }
 
-// What the file says about a value's type, or the unknown tensor.
+// What the file says about a value's type, or the unknown tensor, which results that are maps become.
 static const ir_type_t* declared_type(onnx_importer_t* im, const scope_t* scope, onnx_bytes_t name) {
   const onnx_pb_type_t* type = scope->types ? onnx_names_get(scope->types, intern(im, name)) : NULL;
-  return type ? onnx_import_type(im, type, intern(im, name)) : unknown_type(im);
+  bool maps = type && type->sequence_type && type->sequence_type->elem_type && type->sequence_type->elem_type->map_type;
+  return type && !maps ? onnx_import_type(im, type, intern(im, name)) : unknown_type(im);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

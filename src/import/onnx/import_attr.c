@@ -47,7 +47,10 @@ const ir_type_t* onnx_import_type(onnx_importer_t* im, const onnx_pb_type_t* typ
   if (type->sequence_type) result = holder_type(im, "torch.list", type->sequence_type);
   if (type->optional_type) result = holder_type(im, "torch.optional", type->optional_type);
   if (!result) {
-    const char* kind = type->map_type ? "a map" : type->sparse_tensor_type ? "a sparse tensor" : "an unknown type";
+    const char* kind = type->map_type             ? "a map"
+                       : type->sequence_type      ? "a sequence of other things than tensors"
+                       : type->sparse_tensor_type ? "a sparse tensor"
+                                                  : "an unknown type";
     if (!type->tensor_type) ir_error(im->ctx, im->loc, "'%s' is %s; only tensors are supported", name, kind);
   }
   return result;

@@ -63,6 +63,8 @@ for post in ("NONE", "LOGISTIC", "SOFTMAX"):
        sizes=BATCH, **LINE)
 ml("LinearClassifier", "binary", f32("n", 3), results=2, classlabels_ints=[0, 1], post_transform="LOGISTIC",
    coefficients=[0.5, -1.0, 2.0], intercepts=[0.1], sizes=BATCH, reference=True)
+ml("ZipMap", "", f32("n", 3), classlabels_int64s=[-4, 0, 9], sizes=BATCH)
+ml("ZipMap", "names", f32("n", 2), classlabels_strings=["ant", "bee"], sizes=BATCH)
 VECTORS = [0.5, -1.0, 0.25, 1.0, 0.75, -0.5]
 for kernel, params in (("LINEAR", [0.0, 0.0, 0.0]), ("RBF", [0.7, 0.0, 3.0]), ("POLY", [0.5, 1.0, 2.0]),
                        ("SIGMOID", [0.3, 0.2, 3.0])):

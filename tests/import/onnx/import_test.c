@@ -231,6 +231,35 @@ static void test_nodes_are_sorted(void** state) {
   text_finish(&model);
 }
 
+// A result that is maps is the tensor of their values; an argument is refused.
+static void test_maps(void** state) {
+  fixture_t* f = *state;
+  static const int64_t dims[] = {-1, 2};
+  for (int i = 0; i < 2; ++i) {
+    text_t map = {0}, type = {0}, list = {0}, wrapped = {0}, maps = {0}, value = {0}, graph = {0};
+    pb_int(&map, 1, 7);
+    pb_message(&type, 5, &map);
+    pb_message(&list, 1, &type);
+    pb_message(&wrapped, 4, &list);
+    pb_string(&maps, 1, i ? "x" : "y");
+    pb_message(&maps, 2, &wrapped);
+    value = model_value(i ? "y" : "x", 1, 2, dims);
+    text_t node = model_node("ZipMap x -> y");
+    node_ints(&node, "classlabels_int64s", 2, (int64_t[]){3, 5});
+    pb_message(&graph, GRAPH_NODE, &node);
+    pb_message(&graph, i ? GRAPH_INPUT : GRAPH_OUTPUT, &maps);
+    pb_message(&graph, i ? GRAPH_OUTPUT : GRAPH_INPUT, &value);
+    text_t model = model_finish(&graph, 17);
+    static const char* const lines[] = {"-> !torch.vtensor<[?,2],f32>", NULL};
+    if (i) {
+      expect_refused(f, &model, "'x' is a sequence of other things than tensors; only tensors are supported");
+    } else {
+      expect_lines(f, import(f, &model), lines);
+    }
+    text_finish(&model);
+  }
+}
+
 // A local function is expanded where it is called, with the attribute that the call gives.
 static void test_functions_are_expanded(void** state) {
   fixture_t* f = *state;
@@ -428,12 +457,19 @@ static void test_externalized_parameters(void** state) {
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
   const struct CMUnitTest tests[] = {
-      TEST(test_prints_as_iree),          TEST(test_unknown_operator_keeps_its_declared_type),
-      TEST(test_raw_data_is_borrowed),    TEST(test_typed_data),
-      TEST(test_subgraphs_are_regions),   TEST(test_nodes_are_sorted),
-      TEST(test_functions_are_expanded),  TEST(test_recursive_function_is_refused),
-      TEST(test_opset_is_upgraded),       TEST(test_external_data),
-      TEST(test_damaged_files),           TEST(test_bad_models),
+      TEST(test_prints_as_iree),
+      TEST(test_unknown_operator_keeps_its_declared_type),
+      TEST(test_raw_data_is_borrowed),
+      TEST(test_typed_data),
+      TEST(test_subgraphs_are_regions),
+      TEST(test_nodes_are_sorted),
+      TEST(test_maps),
+      TEST(test_functions_are_expanded),
+      TEST(test_recursive_function_is_refused),
+      TEST(test_opset_is_upgraded),
+      TEST(test_external_data),
+      TEST(test_damaged_files),
+      TEST(test_bad_models),
       TEST(test_externalized_parameters),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
