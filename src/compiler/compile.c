@@ -14,7 +14,9 @@
 #include "compiler/dispatch_files.h"
 #include "compiler/donate.h"
 #include "compiler/host.h"
+#include "compiler/kernel_name.h"
 #include "compiler/kernels.h"
+#include "compiler/named_targets.h"
 #include "compiler/parameters.h"
 #include "compiler/run.h"
 #include "dialects/cf.h"
@@ -69,6 +71,10 @@ static bool end_phase(run_t* r, compiler_phase_t phase, ir_op_t* op, bool* stop)
   if (o->stop_after != phase || phase == COMPILER_PHASE_END) return true;
   *stop = true;
   if (phase >= COMPILER_PHASE_GLOBAL_OPTIMIZATION && !parameters_write(r)) return false;
+  // Kernels alone can be compiled for another target.
+  if (phase >= COMPILER_PHASE_DISPATCH_CREATION && op == r->module) {
+    named_targets_write(r->ctx, op, o->targets, o->target_count);
+  }
   text_t text = {0};
   if (!o->emit_bytecode) {
     print_module(r, op, &text);
@@ -102,7 +108,7 @@ static bool choose_targets(run_t* r) {
   *own = *o;
   own->target_count = 0;
   if (o->target_count) ir_context_mute(r->ctx, true);  // what cannot be read is what flags are for
-  bool reads = externs_read_targets(r->ctx, r->module, own->targets, COMPILER_MAX_TARGETS, &own->target_count);
+  bool reads = named_targets_read(r->ctx, r->module, own->targets, COMPILER_MAX_TARGETS, &own->target_count);
   if (o->target_count) ir_context_mute(r->ctx, false);
   if (!reads && !o->target_count) return false;
   if (!reads) own->target_count = 0;
@@ -455,9 +461,14 @@ static bool stage_kernels(run_t* r) {
   return true;
 }
 
-// Of one kernel alone its own, else the module's or the source's.
+// Of one kernel alone its own, else the module's or the source's. C sources have the name of a static library in them,
+// where what the kernel computes does not stand.
 static const char* executable_name(run_t* r, const program_t* p) {
-  if (p->kernels.count == 1) return ir_op_string(p->kernels.funcs[0], "sym_name", "main");
+  if (p->kernels.count == 1) {
+    const char* name = ir_op_string(p->kernels.funcs[0], "sym_name", "main");
+    if (!r->options->target.static_library) return name;
+    return arena_strndup(ir_context_arena(r->ctx), name, kernel_name_short_size(name));
+  }
   return arena_printf(ir_context_arena(r->ctx), "%s_linked", ir_op_string(r->module, "sym_name", r->source.stem));
 }
 
@@ -597,9 +608,12 @@ static bool compile_kernels(run_t* r) {
 
 static bool run_stages(run_t* r) {
   uint32_t count = sizeof(stages) / sizeof(stages[0]);
+  // Kernels are built again of what is printed behind it.
+  compiler_phase_t from =
+      r->options->start_from < COMPILER_PHASE_STREAM ? r->options->start_from : COMPILER_PHASE_STREAM;
   for (uint32_t i = 0; i < count; ++i) {
     const stage_t* stage = &stages[i];
-    if (i && stage->first <= r->options->start_from) {
+    if (i && stage->first <= from) {
       if (!skip_stage(r, stage)) return false;
       continue;
     }

@@ -16,9 +16,4 @@ typedef struct extern_options_t {
 bool externs_resolve(ir_context_t* ctx, const extern_options_t* options, const target_t* target, ir_op_t* module,
                      substitute_objects_t* out);
 
-// The targets that the program names itself (hal.device.targets); false, after a diagnostic, when it names one that
-// there is not. `count` stays 0 when it names none.
-bool externs_read_targets(ir_context_t* ctx, const ir_op_t* module, target_t* targets, uint32_t capacity,
-                          uint32_t* count);
-
 #endif  // IREE_C_COMPILER_EXTERNS_H_

@@ -485,9 +485,10 @@ static bool resolve_phases(const compiler_flags_t* flags, compiler_options_t* ou
   out->stop_after = COMPILER_PHASE_END;
   if (!resolve_phase("compile-from", flags->compile_from, &out->start_from, error)) return false;
   if (!resolve_phase("compile-to", flags->compile_to, &out->stop_after, error)) return false;
-  if (out->start_from > COMPILER_PHASE_STREAM) {
+  if (out->start_from == COMPILER_PHASE_EXECUTABLE_SOURCES ||
+      out->start_from == COMPILER_PHASE_EXECUTABLE_CONFIGURATIONS) {
     text_printf(error,
-                "--compile-from=%s: what is printed there is kernels alone; compile from stream or a phase before, or "
+                "--compile-from=%s: what is printed there is kernels alone; compile from another phase, or "
                 "kernels by --compile-mode=hal-executable or --iree-hal-substitute-executable-source",
                 flags->compile_from);
     return false;
@@ -553,11 +554,27 @@ static bool resolve_input(const compiler_flags_t* flags, compiler_options_t* out
   return !flags->preprocessing || compiler_check_preprocessing(flags->preprocessing, error);
 }
 
+static bool check_passes(const char* side, const flag_list_t* list, text_t* error) {
+  for (uint32_t i = 0; i < list->count; ++i) {
+    near_t near = near_begin(list->items[i], strlen(list->items[i]));
+    if (compiler_has_pass(list->items[i], &near)) continue;
+    const char* meant = near_result(&near);
+    text_printf(error, "--mlir-print-ir-%s=%s: there is no such pass; %s%s%s--mlir-timing names those that run", side,
+                list->items[i], meant ? "did you mean '" : "", meant ? meant : "", meant ? "'? " : "");
+    return false;
+  }
+  return true;
+}
+
 static bool resolve_passes(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
   pass_options_t* passes = &out->passes;
   passes->verify_each = flags->verify_each != FLAG_FALSE;
   passes->print_after_all = flags->print_after_all == FLAG_TRUE;
   passes->print_after_change = flags->print_after_change == FLAG_TRUE;
+  passes->print_after_failure = flags->print_after_failure == FLAG_TRUE;
+  passes->print_before_all = flags->print_before_all == FLAG_TRUE;
+  passes->print_before = flags->print_before.items;
+  passes->print_before_count = flags->print_before.count;
   passes->print_after = flags->print_after.items;
   passes->print_after_count = flags->print_after.count;
   if (flags->print_generic == FLAG_TRUE) passes->print_flags |= IR_PRINT_GENERIC;
@@ -566,12 +583,7 @@ static bool resolve_passes(const compiler_flags_t* flags, compiler_options_t* ou
   passes->elide_above = flags->elide ? atoll(flags->elide) : 0;
   out->print_flags = passes->print_flags;
   out->elide_above = passes->elide_above;
-  for (uint32_t i = 0; i < passes->print_after_count; ++i) {
-    near_t near = near_begin(passes->print_after[i], strlen(passes->print_after[i]));
-    if (compiler_has_pass(passes->print_after[i], &near)) continue;
-    const char* meant = near_result(&near);
-    text_printf(error, "--mlir-print-ir-after=%s: there is no such pass; %s%s%s--mlir-timing names those that run",
-                passes->print_after[i], meant ? "did you mean '" : "", meant ? meant : "", meant ? "'? " : "");
+  if (!check_passes("after", &flags->print_after, error) || !check_passes("before", &flags->print_before, error)) {
     return false;
   }
   if (flags->bisect_limit && !is_number(flags->bisect_limit)) {
@@ -636,7 +648,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   for (uint32_t i = 0; i < count; ++i) {
     if (!resolve_chips(flags, &wanted[i], out, error)) return false;
   }
-  if (out->start_from == COMPILER_PHASE_STREAM && out->target_count > 1) {
+  if (out->start_from >= COMPILER_PHASE_STREAM && out->target_count > 1) {
     text_printf(error, "--compile-from=stream holds the layouts of one target; there are %u", out->target_count);
     return false;
   }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "compiler/kernel_name.h"
 #include "compiler/source.h"
 #include "dialects/graph.h"
 #include "dialects/kernel.h"
@@ -66,26 +67,17 @@ static const char* file_by_name(const search_t* s, const substitute_list_t* list
   return arena_printf(ir_context_arena(s->ctx), "%s/%.*s", list->folder, (int)name_size, file);
 }
 
-// The name's part that counts: "main_dispatch_0" of "main_dispatch_0_matmul_4x4x4_f32".
-static size_t short_size(const char* name) {
-  const char* tail = NULL;
-  for (const char* next = name; (next = strstr(next, "_dispatch_")); ++next) {
-    if (next[10] >= '0' && next[10] <= '9') tail = next;
-  }
-  return tail ? (size_t)(tail - name) + 10 + strspn(tail + 10, "0123456789") : strlen(name);
-}
-
 // By its whole name, or without what tells what it computes.
 static const char* find_file(const search_t* s, const substitute_list_t* list, const char* name) {
   const char* file = file_by_name(s, list, name);
   if (file) return file;
-  return file_by_name(s, list, arena_strndup(ir_context_arena(s->ctx), name, short_size(name)));
+  return file_by_name(s, list, arena_strndup(ir_context_arena(s->ctx), name, kernel_name_short_size(name)));
 }
 
 static bool has_kernel(const kernel_list_t* kernels, const char* name, size_t size) {
   for (uint32_t i = 0; i < kernels->count; ++i) {
     const char* kernel = ir_op_string(kernels->funcs[i], "sym_name", "");
-    if ((strlen(kernel) == size || short_size(kernel) == size) && !memcmp(kernel, name, size)) return true;
+    if ((strlen(kernel) == size || kernel_name_short_size(kernel) == size) && !memcmp(kernel, name, size)) return true;
   }
   return false;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "compiler/kernel_name.h"
 #include "dialects/graph.h"
 
 typedef struct tracing_t {
@@ -34,7 +35,7 @@ static bool is_shown(const ir_value_t* v) {
 static void build_trace(tracing_t* t, ir_builder_t* b, const char* name, const char* side, ir_value_t** views,
                         uint32_t count) {
   text_t text = {0};
-  text_printf(&text, "%s %s", name, side);
+  text_printf(&text, "%.*s::%s %s", (int)kernel_name_short_size(name), name, name, side);
   ir_named_attr_t attrs[] = {{"callee", ir_attr_symbol(t->ctx, "hal.buffer_view.trace")},
                              {"message", ir_attr_string(t->ctx, text.data, text.size)}};
   text_finish(&text);

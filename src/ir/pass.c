@@ -34,10 +34,12 @@ void pass_report_print(const pass_report_t* report, text_t* out) {
   memory_free(sorted);
 }
 
-static void show(ir_context_t* ctx, ir_op_t* module, const pass_t* pass, const pass_options_t* o) {
-  char banner[160];
+// `when`: "Before %s", "After %s", with the pass's name.
+static void show(ir_context_t* ctx, ir_op_t* module, const char* when, const pass_t* pass, const pass_options_t* o) {
+  char banner[160], name[100];
   text_t text = {0};
-  snprintf(banner, sizeof(banner), "// -----// IR Dump After %s //----- //", pass->name);
+  snprintf(name, sizeof(name), when, pass->name);
+  snprintf(banner, sizeof(banner), "// -----// IR Dump %s //----- //", name);
   ir_print_op(ctx, &text, module, o->print_flags, o->elide_above);
   if (o->print) {
     o->print(o->print_user, banner, text.data, text.size);
@@ -47,12 +49,16 @@ static void show(ir_context_t* ctx, ir_op_t* module, const pass_t* pass, const p
   text_finish(&text);
 }
 
-static bool wants_show(const pass_t* pass, pass_result_t result, const pass_options_t* o) {
-  if (o->print_after_all || (o->print_after_change && result == PASS_CHANGED)) return true;
-  for (uint32_t i = 0; i < o->print_after_count; ++i) {
-    if (strcmp(o->print_after[i], pass->name) == 0) return true;
+static bool names(const char* const* list, uint32_t count, const pass_t* pass) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (strcmp(list[i], pass->name) == 0) return true;
   }
   return false;
+}
+
+static bool wants_show(const pass_t* pass, pass_result_t result, const pass_options_t* o) {
+  if (o->print_after_all || (o->print_after_change && result == PASS_CHANGED)) return true;
+  return names(o->print_after, o->print_after_count, pass);
 }
 
 // A parsed copy must print the same; differences are shown from the first differing line.
@@ -113,16 +119,22 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
       r->stopped = true;
       continue;
     }
+    if (o->print_before_all || names(o->print_before, o->print_before_count, pass)) {
+      show(ctx, module, "Before %s", pass, o);
+    }
     double start = seconds_now();
     trace_span_t span = trace_begin(pass->name);
     pass_result_t result = pass->run ? pass->run(module, ctx) : pass->run_with(module, ctx, pass->user);
     trace_end(&span);
     if (o->timing && o->report) note_time(o->report, pass, seconds_now() - start, result);
-    if (result == PASS_FAILED) return false;
+    if (result == PASS_FAILED) {
+      if (o->print_after_failure) show(ctx, module, "After %s Failed", pass, o);
+      return false;
+    }
     r->changed |= result == PASS_CHANGED;
     bool shows = wants_show(pass, result, o);
-    if (shows) show(ctx, module, pass, o);
-    if (shows && pass->made) show(ctx, pass->made(pass->user), pass, o);
+    if (shows) show(ctx, module, "After %s", pass, o);
+    if (shows && pass->made) show(ctx, pass->made(pass->user), "After %s", pass, o);
     if (result == PASS_CHANGED && !check(ctx, module, pass, o)) return false;
     if (o->stop_after && strcmp(o->stop_after, pass->name) == 0) {
       r->stopped = true;

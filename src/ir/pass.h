@@ -29,8 +29,12 @@ typedef struct pass_options_t {
   bool round_trip;   // print, parse and print again after every pass: both texts must be equal
   bool print_after_all;
   bool print_after_change;
+  bool print_after_failure;
+  bool print_before_all;
   const char* const* print_after;  // names of passes to print after; count below
   uint32_t print_after_count;
+  const char* const* print_before;
+  uint32_t print_before_count;
   const char* stop_after;  // name of the last pass to run
   int64_t
       bisect_limit;  // > 0: passes from this number on are skipped (the first is number 0, of all runs with `report`)

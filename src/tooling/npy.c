@@ -422,17 +422,20 @@ static const npy_type_t* find_type(iree_hal_element_type_t element_type) {
   return NULL;
 }
 
-static iree_status_t format_header(const iree_hal_buffer_view_t* view, const npy_type_t* type,
-                                   iree_string_builder_t* builder) {
-  IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder,
-                                                         "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (",
-                                                         type->size == 1 ? '|' : '<', type->kind, type->size));
-  bool packed = iree_hal_element_bit_count(iree_hal_buffer_view_element_type(view)) < 8;
-  iree_host_size_t rank = packed ? 1 : iree_hal_buffer_view_shape_rank(view);
-  for (iree_host_size_t i = 0; i < rank; ++i) {
-    iree_hal_dim_t dim = packed ? iree_hal_buffer_view_byte_length(view) : iree_hal_buffer_view_shape_dim(view, i);
-    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, "%s%" PRIdim "%s", i ? " " : "", dim,
-                                                           rank == 1 || i + 1 < rank ? "," : ""));
+// What the header says of an array.
+typedef struct form_t {
+  const npy_type_t* type;
+  iree_host_size_t rank;
+  const iree_hal_dim_t* dims;
+} form_t;
+
+static iree_status_t format_header(form_t form, iree_string_builder_t* builder) {
+  IREE_RETURN_IF_ERROR(
+      iree_string_builder_append_format(builder, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (",
+                                        form.type->size == 1 ? '|' : '<', form.type->kind, form.type->size));
+  for (iree_host_size_t i = 0; i < form.rank; ++i) {
+    IREE_RETURN_IF_ERROR(iree_string_builder_append_format(builder, "%s%" PRIdim "%s", i ? " " : "", form.dims[i],
+                                                           form.rank == 1 || i + 1 < form.rank ? "," : ""));
   }
   IREE_RETURN_IF_ERROR(iree_string_builder_append_cstring(builder, "), }"));
   // The elements start at a multiple of 64.
@@ -453,18 +456,36 @@ static bool write_array(FILE* file, iree_string_view_t header, iree_const_byte_s
          fwrite(data.data, 1, data.data_length, file) == data.data_length;
 }
 
-iree_status_t npy_array_write(FILE* file, const iree_hal_buffer_view_t* view, iree_const_byte_span_t data) {
-  const npy_type_t* type = find_type(iree_hal_buffer_view_element_type(view));
-  if (!type) {
-    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "numpy has no element type for %08X",
-                            iree_hal_buffer_view_element_type(view));
-  }
+static iree_status_t write_form(FILE* file, form_t form, iree_const_byte_span_t data) {
   iree_string_builder_t builder;
   iree_string_builder_initialize(iree_allocator_system(), &builder);
-  iree_status_t status = format_header(view, type, &builder);
+  iree_status_t status = format_header(form, &builder);
   if (iree_status_is_ok(status) && !write_array(file, iree_string_builder_view(&builder), data)) {
     status = iree_make_status(iree_status_code_from_errno(errno), "cannot write the array: %s", strerror(errno));
   }
   iree_string_builder_deinitialize(&builder);
   return status;
+}
+
+iree_status_t npy_array_write(FILE* file, const iree_hal_buffer_view_t* view, iree_const_byte_span_t data) {
+  iree_hal_element_type_t element_type = iree_hal_buffer_view_element_type(view);
+  form_t form = {find_type(element_type), iree_hal_buffer_view_shape_rank(view), iree_hal_buffer_view_shape_dims(view)};
+  if (!form.type) {
+    return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "numpy has no element type for %08X", element_type);
+  }
+  iree_hal_dim_t bytes = iree_hal_buffer_view_byte_length(view);
+  if (iree_hal_element_bit_count(element_type) < 8) form.rank = 1, form.dims = &bytes;
+  return write_form(file, form, data);
+}
+
+iree_status_t npy_value_write(FILE* file, iree_vm_value_t value) {
+  static const iree_hal_element_type_t types[] = {[IREE_VM_VALUE_TYPE_I8] = IREE_HAL_ELEMENT_TYPE_SINT_8,
+                                                  [IREE_VM_VALUE_TYPE_I16] = IREE_HAL_ELEMENT_TYPE_SINT_16,
+                                                  [IREE_VM_VALUE_TYPE_I32] = IREE_HAL_ELEMENT_TYPE_SINT_32,
+                                                  [IREE_VM_VALUE_TYPE_I64] = IREE_HAL_ELEMENT_TYPE_SINT_64,
+                                                  [IREE_VM_VALUE_TYPE_F32] = IREE_HAL_ELEMENT_TYPE_FLOAT_32,
+                                                  [IREE_VM_VALUE_TYPE_F64] = IREE_HAL_ELEMENT_TYPE_FLOAT_64};
+  form_t form = {.type = value.type < IREE_ARRAYSIZE(types) ? find_type(types[value.type]) : NULL};
+  if (!form.type) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "there is no value to write");
+  return write_form(file, form, iree_make_const_byte_span(value.value_storage, form.type->size));
 }

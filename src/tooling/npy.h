@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "iree/hal/api.h"
+#include "iree/vm/value.h"
 
 enum { NPY_RANK_LIMIT = 32 };
 
@@ -43,5 +44,7 @@ iree_status_t npy_view_read(FILE* file, iree_hal_device_t* device, iree_hal_allo
 // Appends an array with the view's shape and type. Types that NumPy lacks are written as unsigned integers of their
 // width; elements below 8 bits as they lie in memory, a line of bytes without the view's shape.
 iree_status_t npy_array_write(FILE* file, const iree_hal_buffer_view_t* view, iree_const_byte_span_t data);
+// The same for a number: an array without dimensions.
+iree_status_t npy_value_write(FILE* file, iree_vm_value_t value);
 
 #endif  // TOOLING_NPY_H_

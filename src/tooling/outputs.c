@@ -165,19 +165,18 @@ static iree_status_t write_view(FILE* file, const iree_hal_buffer_view_t* view, 
   return status;
 }
 
-static iree_status_t write_value(FILE* file, iree_vm_value_t value) {
+static iree_status_t write_value(FILE* file, iree_vm_value_t value, bool npy) {
+  if (npy) return npy_value_write(file, value);
   bool wide = value.type == IREE_VM_VALUE_TYPE_I64 || value.type == IREE_VM_VALUE_TYPE_F64;
   return write_bytes(file, iree_make_const_byte_span(value.value_storage, wide ? 8 : 4));
 }
 
 static iree_status_t write_variant(FILE* file, iree_vm_variant_t variant, tooling_device_t device, bool npy) {
-  if (iree_vm_variant_is_value(variant) && !npy) return write_value(file, iree_vm_variant_value(variant));
+  if (iree_vm_variant_is_value(variant)) return write_value(file, iree_vm_variant_value(variant), npy);
   if (iree_vm_variant_is_ref(variant) && iree_hal_buffer_view_isa(variant.ref)) {
     return write_view(file, iree_hal_buffer_view_deref(variant.ref), device, npy);
   }
-  return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
-                          "only tensors can be written as numpy arrays, only tensors and "
-                          "values as binary files");
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "only tensors and numbers can be written to files");
 }
 
 // `@path` or `+path`.

@@ -53,6 +53,13 @@
 // What is shown on the way.
 // RUN: iree-compile --mlir-print-ir-after-all --compile-to=flow %s -o %t/x 2>&1 | grep -c '^// -----// IR Dump After' > %t/all
 // RUN: iree-compile --mlir-print-ir-after-change --compile-to=flow %s -o %t/x 2>&1 | grep -c '^// -----// IR Dump After' > %t/changed
+// RUN: iree-compile --mlir-print-ir-before-all --compile-to=flow %s -o %t/x 2>&1 | grep -c '^// -----// IR Dump Before' | diff %t/all -
+// RUN: iree-compile --mlir-print-ir-before=cse --compile-to=flow %s -o %t/x 2>&1 | FileCheck --check-prefix=BEFORE %s
+// BEFORE: // -----// IR Dump Before cse //----- //
+// BEFORE-NOT: IR Dump After
+// RUN: echo 'func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> { %0 = stablehlo.custom_call @nothing(%x) : (tensor<2xf32>) -> tensor<2xf32> return %0 : tensor<2xf32> }' > %t/fails.mlir && not iree-compile --mlir-print-ir-after-failure --compile-to=flow %t/fails.mlir -o %t/x 2>&1 | FileCheck --check-prefix=FAILURE %s
+// FAILURE: // -----// IR Dump After lower-input Failed //----- //
+// RUN: not iree-compile --mlir-print-ir-before=csee --compile-to=flow %s -o %t/x 2>&1 | grep -F -e "--mlir-print-ir-before=csee: there is no such pass; did you mean 'cse'?"
 // RUN: test $(cat %t/all) -gt $(cat %t/changed) && test $(cat %t/changed) -gt 0
 // RUN: iree-compile --mlir-timing --compile-to=flow %s -o %t/x 2>&1 | FileCheck --check-prefix=TIMING %s
 // TIMING: form-dispatches

@@ -5,12 +5,12 @@
 // RUN: sed -e 's/graph.add/graph.sub/' %t.flow.mlir > %t.edited.mlir && iree-compile --iree-hal-target-device=local --compile-from=flow %t.edited.mlir -o %t.vmfb && iree-run-module --device=local-sync --module=%t.vmfb --function=main --input=4x4xf32=2 --input=4x4xf32=3 --expected_output=4x4xf32=23
 // RUN: not iree-compile --iree-hal-target-device=local --compile-from=input %s -o %t.vmfb 2>&1 | FileCheck --check-prefix=RAW %s
 // RUN: not iree-compile --iree-hal-target-device=local --compile-from=flow %t.input.mlir -o %t.vmfb 2>&1 | FileCheck --check-prefix=EARLY %s
-// RUN: not iree-compile --iree-hal-target-device=local --compile-from=hal %s 2>&1 | FileCheck --check-prefix=LATE %s
+// RUN: not iree-compile --iree-hal-target-device=local --compile-from=executable-sources %s 2>&1 | FileCheck --check-prefix=LATE %s
 // RUN: not iree-compile --compile-from=flow --compile-to=input %s 2>&1 | FileCheck --check-prefix=ORDER %s
 // RUN: not iree-compile --compile-from=lunch %s 2>&1 | FileCheck --check-prefix=PHASE %s
 // RAW: phases.mlir:[[#]]:8: error: 'stablehlo.dot_general' op has not been through the phase 'input', as --compile-from says
 // EARLY: error: 'graph.contract' op is in no dispatch, so this is not what is there after the phase 'flow'
-// LATE: error: --compile-from=hal: what is printed there is kernels alone; compile from stream or a phase before
+// LATE: error: --compile-from=executable-sources: what is printed there is kernels alone; compile from another phase
 // ORDER: error: --compile-from=flow begins behind where --compile-to=input ends
 // PHASE: error: unknown phase 'lunch' of --compile-from; known: start input
 //

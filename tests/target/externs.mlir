@@ -5,10 +5,10 @@
 // RUN: iree-softgpu --target=gfx1100 --check=all -- iree-run-module --device=amdgpu --module=%t/gpu.vmfb --input=70xf32=2 --input=70xf32=1 --expected_output=70xf32=34 --expected_output=70xf32=36
 // What a dispatch of it takes and gives is shown, of memory that the host does not see.
 // RUN: iree-compile --iree-flow-trace-dispatch=@main:0 --iree-hal-executable-object-search-path=samples/custom_dispatch/gpu --iree-hal-executable-object-search-path=%t samples/custom_dispatch/gpu/example.mlir -o %t/traced.vmfb && iree-softgpu --target=sm_90 -- iree-run-module --device=cuda --module=%t/traced.vmfb --input=2xf32=2 --input=2xf32=1 2>&1 | FileCheck --check-prefix=TRACE %s
-// TRACE: === main_dispatch_0_scale_add inputs ===
+// TRACE: === main_dispatch_0::main_dispatch_0_scale_add inputs ===
 // TRACE-NEXT: 2xf32=2 2
 // TRACE-NEXT: 2xf32=1 1
-// TRACE: === main_dispatch_0_scale_add outputs ===
+// TRACE: === main_dispatch_0::main_dispatch_0_scale_add outputs ===
 // TRACE-NEXT: 2xf32=6 6
 // What each phase prints can be read again.
 // RUN: iree-opt samples/custom_dispatch/gpu/example.mlir -o %t/again.mlir && iree-opt %t/again.mlir | diff %t/again.mlir -

@@ -17,7 +17,7 @@
 // DYNAMIC-NEXT: hal_loader, version >= 0, required
 // RUN-static-NOT: ===
 // RUN-static: all function outputs matched
-// RUN-dynamic: === first_dispatch_0_matmul_2x2x3_f32 inputs ===
+// RUN-dynamic: === first_dispatch_0::first_dispatch_0_matmul_2x2x3_f32 inputs ===
 // RUN-dynamic-NEXT: 2x3xf32=[1 2 3][4 5 6]
 // RUN-dynamic: all function outputs matched
 // BENCHMARK: BM_count
