@@ -234,11 +234,11 @@ bool dispatch_lower_dispatch(lower_op_t* n) {
   return lower_body(n, func->regions[0].first);
 }
 
-static bool dispatch_lower_id(lower_op_t* n) {
+bool dispatch_lower_id(lower_op_t* n) {
   return n->l->kernel ? shim_lower_id(n, KERNEL_WORKGROUP_ID) : lower_refused(n);
 }
 
-static bool dispatch_lower_count(lower_op_t* n) {
+bool dispatch_lower_count(lower_op_t* n) {
   return n->l->kernel ? shim_lower_id(n, KERNEL_WORKGROUP_COUNT) : lower_refused(n);
 }
 

@@ -57,8 +57,7 @@ static ir_op_t* find_export(const ir_op_t* executable, const ir_attr_t* entry) {
   return NULL;
 }
 
-// The three numbers of workgroups that the region computes from the workload; it may have the device before that.
-static bool lower_count(lower_op_t* n, const ir_op_t* holder, uint32_t region, uint32_t workload, ir_value_t** out) {
+bool extern_lower_count(lower_op_t* n, const ir_op_t* holder, uint32_t region, uint32_t workload, ir_value_t** out) {
   lower_value_t args[1 + MAX_WORKLOAD] = {{0}}, *values = NULL;
   uint32_t count = 0;
   ir_block_t* block = holder->region_count > region ? holder->regions[region].first : NULL;
@@ -101,21 +100,21 @@ static bool check_layout(lower_op_t* n, const ir_attr_t* attr, const dispatch_t*
                      (long long)numbers, (long long)tensors, (long long)layout.constants, (long long)layout.bindings);
 }
 
-static bool build(lower_op_t* n, const dispatch_t* d, ir_value_t* const* counts, const ir_attr_t* callee) {
+bool extern_build(lower_op_t* n, const extern_call_t* call) {
   lower_list_t operands = LOWER_LIST(n->ctx);
   lower_types_t types = LOWER_LIST(n->ctx);
-  for (uint32_t i = 0; i < d->argument_count; ++i) lower_list_add(&operands, n->in[d->first + i]);
-  for (int i = 0; i < 3; ++i) lower_list_add(&operands, counts[i]);
-  for (uint32_t i = d->sizes; i < n->op->operand_count; ++i) lower_list_add(&operands, lower_index(n->b, n->in[i]));
+  for (uint32_t i = 0; i < call->argument_count; ++i) lower_list_add(&operands, call->arguments[i]);
+  for (int i = 0; i < 3; ++i) lower_list_add(&operands, call->counts[i]);
+  for (uint32_t i = 0; i < call->size_count; ++i) lower_list_add(&operands, lower_index(n->b, call->sizes[i]));
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
     lower_types_add(&types, lower_type(n->ctx, lower_out_type(n, i)));
-    if (d->tied[i] < 0) continue;
-    ir_value_t* argument = n->in[d->first + d->tied[i]];
+    if (call->tied[i] < 0) continue;
+    ir_value_t* argument = call->arguments[call->tied[i]];
     if (!ir_type_is_tensor(argument->type)) return lower_error(n, "has a result in the place of a number");
   }
-  ir_named_attr_t attrs[] = {{"callee", callee},
-                             {"arguments", ir_attr_i64(n->ctx, d->argument_count)},
-                             {"tied", ir_attr_i64_array(n->ctx, d->tied, n->op->result_count)}};
+  ir_named_attr_t attrs[] = {{"callee", call->callee},
+                             {"arguments", ir_attr_i64(n->ctx, call->argument_count)},
+                             {"tied", ir_attr_i64_array(n->ctx, call->tied, n->op->result_count)}};
   ir_op_t* op = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_EXTERN),
                                                 .operands = operands.items,
                                                 .operand_count = operands.count,
@@ -125,6 +124,16 @@ static bool build(lower_op_t* n, const dispatch_t* d, ir_value_t* const* counts,
                                                 .attr_count = 3});
   for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i].v = ir_result(op, i);
   return true;
+}
+
+static bool build(lower_op_t* n, const dispatch_t* d, ir_value_t* const* counts, const ir_attr_t* callee) {
+  return extern_build(n, &(extern_call_t){.callee = callee,
+                                          .arguments = n->in + d->first,
+                                          .argument_count = d->argument_count,
+                                          .counts = counts,
+                                          .sizes = n->in + d->sizes,
+                                          .size_count = n->op->operand_count - d->sizes,
+                                          .tied = d->tied});
 }
 
 static bool read_arguments(lower_op_t* n, dispatch_t* d) {
@@ -143,7 +152,7 @@ bool extern_lower_dispatch(lower_op_t* n, ir_op_t* executable, const ir_attr_t* 
   if (!export) return lower_error(n, "names no export of @%s", entry->text);
   if (!read_arguments(n, &d)) return false;
   if (ir_is(export, HAL_EXECUTABLE_EXPORT) && !check_layout(n, ir_op_attr(export, "layout"), &d)) return false;
-  if (!lower_count(n, export, 0, d.first, counts) || !build(n, &d, counts, entry)) return false;
+  if (!extern_lower_count(n, export, 0, d.first, counts) || !build(n, &d, counts, entry)) return false;
   executable->data = executable;
   return true;
 }
@@ -183,7 +192,7 @@ static bool extern_lower_inline(lower_op_t* n) {
   const char* name = ir_op_string(n->op, "export_name", "");
   if (!*name || !hal_objects_of(n->op)) return lower_error(n, "needs a name and objects({...})");
   if (!read_arguments(n, &d) || !check_layout(n, ir_op_attr(n->op, "layout"), &d)) return false;
-  if (!lower_count(n, n->op, 0, d.first, counts)) return false;
+  if (!extern_lower_count(n, n->op, 0, d.first, counts)) return false;
   ir_op_t* executable = add_executable(n, name);
   executable->data = executable;
   const ir_attr_t* export = ir_attr_symbol(n->ctx, name);

@@ -177,6 +177,7 @@ static bool flow_lower_region(lower_op_t* n) {
   lower_value_t* values;
   uint32_t count;
   if (!block || block->next || block->arg_count || !block->last) return lower_error(n, "needs a region of one block");
+  if (ukernel_is_in(block)) return ukernel_lower_region(n);
   if (!lower_block(n->l, block, NULL, &values, &count)) return false;
   if (count != n->op->result_count) return lower_error(n, "returns other values");
   memcpy(n->out, values, sizeof(*values) * count);
@@ -239,8 +240,8 @@ static const lower_row_t rows[] = {
     AT(DISPATCH_TENSOR_STORE, dispatch_lower_store),
     AT(DISPATCH_WORKLOAD_ORDINAL, dispatch_lower_same),
     VIEW(DISPATCH_TIE_SHAPE),
-    REFUSED(DISPATCH_ID),
-    REFUSED(DISPATCH_COUNT),
+    ROW(DISPATCH_ID, .fn = dispatch_lower_id, .text = DISPATCH_NO_PLACE),
+    ROW(DISPATCH_COUNT, .fn = dispatch_lower_count, .text = DISPATCH_NO_PLACE),
     REFUSED(DISPATCH_SIZE),
 };
 const lower_table_t lower_flow_table = {IR_DIALECT_FLOW, rows, sizeof(rows) / sizeof(rows[0])};

@@ -177,6 +177,26 @@ bool dispatch_read(lower_op_t* n, dispatch_t* d);
 // Dispatches of code that the program brings (extern.c). The executable that is named, when it has such code, or NULL.
 ir_op_t* extern_find(lower_op_t* n, const ir_attr_t* entry);
 bool extern_lower_dispatch(lower_op_t* n, ir_op_t* executable, const ir_attr_t* entry);
+// The three numbers of workgroups that the region computes from the first `workload` operands; it may have the device
+// before them.
+bool extern_lower_count(lower_op_t* n, const ir_op_t* holder, uint32_t region, uint32_t workload, ir_value_t** out);
+// A call of @executable::@export, whose results are the op's.
+typedef struct extern_call_t {
+  const ir_attr_t* callee;
+  ir_value_t* const* arguments;  // tensors and numbers
+  uint32_t argument_count;
+  ir_value_t* const* counts;  // three, of workgroups
+  ir_value_t* const* sizes;   // of the results' '?'
+  uint32_t size_count;
+  const int64_t* tied;  // for each result the argument whose memory it is, or -1
+} extern_call_t;
+bool extern_build(lower_op_t* n, const extern_call_t* call);
+// Regions with microkernels, iree_codegen.ukernel.generic, and one by itself (ukernel.c).
+bool ukernel_is_in(const ir_block_t* block);
+bool ukernel_lower_region(lower_op_t* n);
+bool ukernel_lower_one(lower_op_t* n);
+bool dispatch_lower_id(lower_op_t* n);
+bool dispatch_lower_count(lower_op_t* n);
 // Of ops that ask for a place in a dispatch: see lower_refused.
 #define DISPATCH_NO_PLACE "the body of a dispatch is for whole tensors; which workgroup it is in is not known"
 

@@ -58,6 +58,12 @@ bool shim_lower_view(lower_op_t* n, ir_value_t* binding, uint32_t first, bool ha
   return true;
 }
 
+static bool lower_load(lower_op_t* n) {
+  if (!n->l->kernel || !n->values[0].items) return lower_unsupported(n, "a memref of a binding is");
+  n->out[0] = n->values[0];
+  return true;
+}
+
 static bool lower_extract(lower_op_t* n) {
   lower_value_t memory = n->values[0];
   if (!n->l->kernel || !memory.items || n->op->result_count != 1 + memory.count) {
@@ -96,6 +102,21 @@ static bool pass_memory(lower_op_t* n, uint32_t i, bool bare, lower_list_t* out)
   return true;
 }
 
+// A plugin's function gives nothing, one of an object a number at most. `fields` are what it is passed of its place.
+static ir_op_t* build_call(lower_op_t* n, const char* name, bool is_static, const ir_attr_t* fields,
+                           const lower_list_t* operands, const ir_type_t* type) {
+  ir_named_attr_t attrs[3] = {{"callee", ir_attr_symbol(n->ctx, name)}, {"import", ir_attr_i64(n->ctx, 0)}};
+  uint32_t attr_count = is_static ? 1 : 2;
+  if (!is_static && fields) attrs[attr_count++] = (ir_named_attr_t){"fields", fields};
+  return ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, KERNEL_CALL),
+                                         .operands = operands->items,
+                                         .operand_count = operands->count,
+                                         .result_types = &type,
+                                         .result_count = type != NULL,
+                                         .attrs = attrs,
+                                         .attr_count = attr_count});
+}
+
 bool shim_lower_call(lower_op_t* n, const ir_op_t* func) {
   lower_list_t operands = LOWER_LIST(n->ctx);
   const char* name = ir_op_string(func, "sym_name", "");
@@ -113,18 +134,52 @@ bool shim_lower_call(lower_op_t* n, const ir_op_t* func) {
     return lower_unsupported(n, "functions that give a number or nothing are");
   }
   if (type && !is_static) return lower_unsupported(n, "@%s is a plugin's, which give nothing", name);
-  const ir_attr_t* fields = ir_op_attr(func, "hal.import.fields");
-  ir_named_attr_t attrs[3] = {{"callee", ir_attr_symbol(n->ctx, name)}, {"import", ir_attr_i64(n->ctx, 0)}};
-  uint32_t attr_count = is_static ? 1 : 2;
-  if (!is_static && fields) attrs[attr_count++] = (ir_named_attr_t){"fields", fields};
-  ir_op_t* call = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, KERNEL_CALL),
-                                                  .operands = operands.items,
-                                                  .operand_count = operands.count,
-                                                  .result_types = &type,
-                                                  .result_count = n->op->result_count,
-                                                  .attrs = attrs,
-                                                  .attr_count = attr_count});
+  ir_op_t* call = build_call(n, name, is_static, ir_op_attr(func, "hal.import.fields"), &operands, type);
   if (type) n->out[0].v = ir_result(call, 0);
+  return true;
+}
+
+// Of a microkernel's `number`-th operand with a shape: strides of all dimensions, or of those that strided_dims names.
+static bool pass_strides(lower_op_t* n, uint32_t number, lower_value_t memory, lower_list_t* out) {
+  const ir_attr_t* all = ir_op_attr(n->op, "strided_dims");
+  uint32_t rank = (memory.count - 1) / 2;
+  int64_t dims[GRAPH_MAX_RANK], count = rank;
+  for (uint32_t i = 0; i < rank; ++i) dims[i] = i;
+  if (all) {
+    bool has = all->kind == IR_ATTR_ARRAY && number < all->count && all->items[number]->kind == IR_ATTR_ARRAY;
+    count = has ? (int64_t)ir_attr_ints(all->items[number], dims, GRAPH_MAX_RANK) : -1;
+    if (count > GRAPH_MAX_RANK) count = -1;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    if (dims[i] < 0 || dims[i] >= rank) count = -1;
+    if (count > 0) lower_list_add(out, memory.items[1 + rank + dims[i]].v);
+  }
+  return count >= 0 || lower_error(n, "needs a list of dimensions in strided_dims for each tensor or memref");
+}
+
+// A microkernel takes base, offset in elements and strides of what has a shape, and numbers as they are.
+static bool lower_ukernel(lower_op_t* n) {
+  lower_list_t operands = LOWER_LIST(n->ctx);
+  int64_t counts[3];
+  uint32_t shaped = 0;
+  if (!n->l->kernel) return ukernel_lower_one(n);
+  for (uint32_t i = 0; i < n->op->operand_count; ++i) {
+    lower_value_t memory = n->values[i];
+    if (!ir_type_is_shaped(lower_in_type(n, i))) {
+      lower_list_add(&operands, n->in[i]);
+      continue;
+    }
+    if (!memory.items) return lower_unsupported(n, "what its dispatch is given, and slices of it, can be passed");
+    lower_list_add(&operands, memory.v);
+    lower_list_add(&operands, memory.items[0].v);
+    if (!pass_strides(n, shaped++, memory, &operands)) return false;
+  }
+  const ir_attr_t* attrs = ir_op_attr(n->op, "fn_def_attrs");
+  bool told = attrs && attrs->kind == IR_ATTR_DICT;
+  build_call(n, ir_op_string(n->op, "u_kernel_fn_name", ""), told && ir_attr_dict_get(attrs, "hal.import.static"),
+             told ? ir_attr_dict_get(attrs, "hal.import.fields") : NULL, &operands, NULL);
+  ir_op_ints(n->op, "operandSegmentSizes", counts, 3);
+  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = n->values[counts[0] + i];
   return true;
 }
 
@@ -209,6 +264,8 @@ ir_op_t* lower_shim(ir_context_t* ctx, const lower_shim_t* shim, ir_block_t* int
 
 #define ROW(ENUM, ...) [CODEGEN_##ENUM - IR_CODE(IR_DIALECT_CODEGEN, 0)] = {__VA_ARGS__}
 static const lower_row_t rows[] = {
+    ROW(LOAD_FROM_BUFFER, .fn = lower_load, .flags = LOWER_STANDS_FOR),
+    ROW(UKERNEL_GENERIC, .fn = lower_ukernel),
     ROW(EXTRACT_STRIDED_METADATA, .fn = lower_extract, .flags = LOWER_STANDS_FOR),
 };
 const lower_table_t lower_codegen_table = {IR_DIALECT_CODEGEN, rows, sizeof(rows) / sizeof(rows[0])};

@@ -135,6 +135,8 @@ static bool tensor_lower_generate(lower_op_t* n) {
 static bool tensor_lower_dim(lower_op_t* n) {
   ir_value_t *x = n->in[0], *index = n->in[1];
   int64_t i;
+  bool in_memory = n->l->kernel && n->values[0].items && lower_constant_index(index, &i);
+  if (in_memory && i >= 0 && i < lower_in_type(n, 0)->rank) return lower_return(n, n->values[0].items[1 + i].v);
   if (!ir_type_is_tensor(x->type)) return lower_unsupported(n, "tensors are");
   if (lower_constant_index(index, &i)) {
     if (i < 0 || i >= x->type->rank) return lower_error(n, "dimension %lld is out of range", (long long)i);
@@ -405,7 +407,35 @@ static bool dropped_dims(const int64_t* full, uint32_t rank, const ir_type_t* to
   return left == 0 && next == to->rank;
 }
 
+// In functions over memory (shim.c): where the slice begins, its sizes and its strides.
+static bool slice_memory(lower_op_t* n) {
+  lower_value_t memory = n->values[0];
+  const ir_type_t *whole = lower_in_type(n, 0), *type = lower_out_type(n, 0);
+  slice_t s;
+  bool dropped[GRAPH_MAX_RANK];
+  if (!memory.items) return lower_unsupported(n, "what its dispatch is given has slices");
+  if (!read_slice(n, 1, whole, &s)) return false;
+  if (!dropped_dims(s.sizes.values, s.sizes.count, type, dropped)) {
+    return lower_error(n, "has a result of type %s that its sizes do not give", ir_type_str(n->ctx, type));
+  }
+  uint32_t from = s.sizes.count, to = (uint32_t)type->rank, at = 0;
+  lower_value_t* items = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, 1 + 2 * to);
+  ir_value_t* start = memory.items[0].v;
+  for (uint32_t i = 0; i < from; ++i) {
+    ir_value_t *stride = memory.items[1 + from + i].v, *step = graph_index_constant(n->b, s.strides.values[i]);
+    ir_value_t* place = lower_index_binary(n->b, SCALAR_mul, mixed_index(n, &s.offsets, i), stride);
+    start = lower_index_binary(n->b, SCALAR_add, start, place);
+    if (dropped[i]) continue;
+    items[1 + at] = (lower_value_t){.v = mixed_index(n, &s.sizes, i)};
+    items[1 + to + at++] = (lower_value_t){.v = lower_index_binary(n->b, SCALAR_mul, stride, step)};
+  }
+  items[0] = (lower_value_t){.v = start};
+  n->out[0] = (lower_value_t){.v = memory.v, .items = items, .count = 1 + 2 * to};
+  return true;
+}
+
 bool tensor_lower_extract_slice(lower_op_t* n) {
+  if (n->l->kernel) return slice_memory(n);
   const ir_type_t* type = result_type(n);
   ir_value_t* x = n->in[0];
   slice_t s;

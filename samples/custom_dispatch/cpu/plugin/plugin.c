@@ -1,4 +1,5 @@
-// A plugin that gives CPU executables the function `multiply_row`. It uses the C library, so the system loads it:
+// A plugin that gives CPU executables the functions `multiply_row` and `multiply_slice`. It uses the C library, so the
+// system loads it:
 // --executable_plugin=plugin.so
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,21 @@ static int multiply_row(void* params, void* context, void* reserved) {
   fprintf(plugin->log, "plugin: %u products\n", row->count);
   for (uint32_t i = 0; i < row->count; ++i) row->result[i] = row->x[i] * row->y[i];
   return 0;
+}
+
+// The same of a microkernel, iree_codegen.ukernel.generic "multiply_slice", of which each workgroup calls one.
+static int multiply_slice(void* params, void* context, void* reserved) {
+  const slice_t* slice = params;
+  row_t row = {.x = slice->x + slice->x_offset,
+               .y = slice->y + slice->y_offset,
+               .result = slice->result + slice->result_offset,
+               .count = (uint32_t)slice->count};
+  return multiply_row(&row, context, reserved);
+}
+
+static void* find(const char* name) {
+  if (iree_hal_executable_plugin_strcmp(name, "multiply_row") == 0) return (void*)multiply_row;
+  return iree_hal_executable_plugin_strcmp(name, "multiply_slice") == 0 ? (void*)multiply_slice : NULL;
 }
 
 static iree_hal_executable_plugin_status_t load(const iree_hal_executable_plugin_environment_v0_t* environment,
@@ -48,9 +64,10 @@ static iree_hal_executable_plugin_status_t resolve(void* self,
   for (size_t i = 0; i < params->count; ++i) {
     const char* name = params->symbol_names[i];
     bool is_optional = iree_hal_executable_plugin_import_is_optional(name);
+    void* function = find(name + is_optional);
     if (params->out_fn_ptrs[i]) continue;
-    if (iree_hal_executable_plugin_strcmp(name + is_optional, "multiply_row") == 0) {
-      params->out_fn_ptrs[i] = (void*)multiply_row;
+    if (function) {
+      params->out_fn_ptrs[i] = function;
       params->out_fn_contexts[i] = self;
     } else if (is_optional) {
       *out_resolution |= IREE_HAL_EXECUTABLE_PLUGIN_RESOLUTION_MISSING_OPTIONAL;
