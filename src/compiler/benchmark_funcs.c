@@ -67,16 +67,15 @@ static ir_value_t* load_zeros(adding_t* a, const ir_type_t* type) {
   ir_print_type(&text, ir_type_scalar(type));
   const char* name = arena_strndup(ir_context_arena(a->ctx), text.data, text.size);
   text_finish(&text);
-  const ir_attr_t* symbol = ir_attr_cstring(a->ctx, name);
   bool known = false;
   IR_FOR_OPS(op, a->globals) known |= ir_is(op, GRAPH_GLOBAL) && !strcmp(ir_op_string(op, "sym_name", ""), name);
   if (!known) {
-    ir_named_attr_t attrs[] = {{"sym_name", symbol}, {"type", ir_attr_type(a->ctx, type)}};
+    ir_named_attr_t attrs[] = {{"sym_name", ir_attr_cstring(a->ctx, name)}, {"type", ir_attr_type(a->ctx, type)}};
     ir_builder_t at = ir_builder_at_end(a->ctx, a->globals);
     ir_build(&at, &(ir_op_state_t){.info = ir_context_op(a->ctx, GRAPH_GLOBAL), .attrs = attrs, .attr_count = 2});
   }
   ir_op_t* load = ir_build_op(&a->b, GRAPH_GLOBAL_LOAD, NULL, 0, type);
-  ir_op_set_attr(a->ctx, load, "global", symbol);
+  ir_op_set_attr(a->ctx, load, "global", ir_attr_symbol(a->ctx, name));
   return ir_result(load, 0);
 }
 

@@ -4,11 +4,14 @@
 //     %0 = "graph.dispatch"(%arg0) <{sym_name = "main_dispatch_0"}> ({ ... }) : (tensor<64x64xf32>) -> tensor<64xf32>
 //     return %0 : tensor<64xf32>
 //   }
+//
+// and one without arguments, which iree-benchmark-module finds by itself. The module names the target.
 #include "compiler/dispatch_files.h"
 
 #include <string.h>
 
 #include "compiler/benchmark_funcs.h"
+#include "compiler/named_targets.h"
 #include "dialects/func.h"
 #include "dialects/graph.h"
 #include "target/backend.h"
@@ -60,6 +63,8 @@ static bool write_benchmark(ir_op_t* module, const ir_op_t* kernel, uint32_t ent
   text_t text = {0};
   put_command(&text, dispatch, name);
   ir_op_t* program = make_program(options->context, dispatch, name);
+  benchmark_funcs_add(options->context, &program, 1);
+  named_targets_write(options->context, program, target, 1);
   ir_print_op(options->context, &text, program, 0, 0);
   text_puts(&text, "\n");
   bool ok = dump_write(options->dump.benchmarks, target, name, "_benchmark.mlir", text.data, text.size, error);

@@ -1,5 +1,6 @@
-// Files of --iree-hal-dump-executable-*-to.
+// Files of --iree-hal-dump-executable-*-to; - is standard output.
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,11 @@ static void make_directory(const char* path) {
 }
 
 bool dump_write_file(const char* directory, const char* name, const void* data, size_t size, text_t* error) {
+  if (strcmp(directory, "-") == 0) {  // to standard output, one behind the other
+    if (fwrite(data, 1, size, stdout) == size && fflush(stdout) == 0) return true;
+    text_printf(error, "writing '%s': %s", name, strerror(errno));
+    return false;
+  }
   text_t path = {0};
   text_printf(&path, "%s/%s", directory, name);
   make_directory(directory);

@@ -46,10 +46,12 @@
 // RUN: llvm-objdump -d --mcpu=gfx942 %t.hsaco | tail -n +3 > %t.again
 // RUN: llvm-objdump -d --mcpu=gfx942 %t/module_main_dispatch_0_matmul_64x48x32_f32_rocm_hsaco_fb.hsaco | tail -n +3 | diff - %t.again
 //
-// A benchmark is a program like any other, with the command that runs it.
+// A benchmark is a program like any other, with the command that runs it, and a function that needs none; compiled for
+// the target that it was, unless it names none.
 // RUN: FileCheck --check-prefix=BENCHMARK %s < %t/module_main_dispatch_0_matmul_64x48x32_f32_rocm_hsaco_fb_benchmark.mlir
 // BENCHMARK: --function=main_dispatch_0_matmul_64x48x32_f32 --input=64x32xf32 --input=32x48xf32
-// RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu %t/module_main_dispatch_0_matmul_64x48x32_f32_rocm_hsaco_fb_benchmark.mlir -o %t.vmfb
+// RUN: iree-compile %t/module_main_dispatch_0_matmul_64x48x32_f32_rocm_hsaco_fb_benchmark.mlir -o %t.vmfb && unzip -l %t.vmfb | grep rocm_hsaco
+// RUN: sed -e 's/ attributes {hal.device.targets = .*!hal.device.}//' %t/module_main_dispatch_0_matmul_64x48x32_f32_rocm_hsaco_fb_benchmark.mlir | iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu - -o %t.vmfb
 // RUN: iree-benchmark-module --device=local-sync --module=%t.vmfb --function=main_dispatch_0_matmul_64x48x32_f32 --input=64x32xf32 --input=32x48xf32 --benchmark_min_time=2x 2>&1 | FileCheck --check-prefix=TIMES %s
 // TIMES: BM_main_dispatch_0_matmul_64x48x32_f32
 //
