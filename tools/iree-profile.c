@@ -29,33 +29,49 @@ static void print_usage(FILE* file) {
   for (iree_host_size_t i = 0; i < count; ++i) fprintf(file, "  %-12s %s\n", reports[i].name, reports[i].help);
 }
 
-// Whether `formats`, of which `|` stands between two, has one.
-static bool has_format(iree_string_view_t formats, iree_string_view_t format) {
-  while (formats.size) {
+// Whether a list has a word.
+static bool has_word(iree_string_view_t list, char separator, iree_string_view_t word) {
+  while (list.size) {
     iree_string_view_t one;
-    iree_string_view_split(formats, '|', &one, &formats);
-    if (iree_string_view_equal(one, format)) return true;
+    iree_string_view_split(list, separator, &one, &list);
+    if (iree_string_view_equal(one, word)) return true;
   }
   return false;
+}
+
+// What is asked of a command has to be among what it takes.
+static iree_status_t check_options(const profile_report_t* report) {
+  const struct {
+    const char* name;
+    bool is_given;
+  } options[] = {
+      {"filter", strcmp(FLAG_filter, "*") != 0}, {"id", FLAG_id >= 0},
+      {"dispatch_events", FLAG_dispatch_events}, {"counter_samples", FLAG_counter_samples},
+      {"peak_gflops", FLAG_peak_gflops != 0},    {"peak_gbps", FLAG_peak_gbps != 0},
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(options); ++i) {
+    if (options[i].is_given &&
+        !has_word(iree_make_cstring_view(report->options), ' ', iree_make_cstring_view(options[i].name))) {
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "iree-profile command '%s' does not support --%s",
+                              report->name, options[i].name);
+    }
+  }
+  return iree_ok_status();
 }
 
 static iree_status_t read_request(const profile_report_t* report, profile_request_t* request) {
   iree_string_view_t formats = iree_make_cstring_view(report->formats), format, rest;
   iree_string_view_split(formats, '|', &format, &rest);  // the default
   if (FLAG_format[0]) format = iree_make_cstring_view(FLAG_format);
-  if (!has_format(formats, format)) {
+  if (!has_word(formats, '|', format)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "iree-profile command '%s' does not support --format=%.*s",
                             report->name, (int)format.size, format.data);
   }
+  IREE_RETURN_IF_ERROR(check_options(report));
   request->is_json = iree_string_view_ends_with(format, IREE_SV("jsonl"));
   if (!request->is_json && (FLAG_dispatch_events || FLAG_counter_samples)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--%s requires --format=jsonl",
                             FLAG_dispatch_events ? "dispatch_events" : "counter_samples");
-  }
-  bool is_page = iree_string_view_equal(format, IREE_SV("html"));
-  if (!is_page && (FLAG_peak_gflops != 0 || FLAG_peak_gbps != 0)) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT,
-                            "--peak_gflops= and --peak_gbps= are for `iree-profile report`");
   }
   if (!(FLAG_peak_gflops >= 0 && FLAG_peak_gbps >= 0)) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--peak_gflops= and --peak_gbps= are not negative");

@@ -20,6 +20,8 @@ MODES = {"local": "queue-events,host-execution,executable-metadata,memory-events
          "counters": "queue-events,counters", "ranges": "queue-events,counter-ranges",
          "traces": "queue-events,executable-traces",
          "gpu": "queue-events,device-queue-events,dispatch-events,executable-metadata,memory-events"}
+NARROW = (["--filter=*reduction*", "--id=1"], ["--id=2"], ["--filter=queue*"], ["--format=jsonl", "--id=2", "--dispatch_events"],
+          ["--format=jsonl", "--counter_samples"])
 PROGRAM = """
 func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x16xf32>) -> tensor<32x16xf32> {
   %zero = arith.constant 0.0 : f32
@@ -59,15 +61,26 @@ def same(what, theirs, ours, compare):
         expect(what, False, differing[0])
 
 
+def compare_narrow(tools, theirs, profile, command, options):
+    """A part of a profile; a command that does not take an option refuses it."""
+    what = f"{profile.name} {command} {' '.join(options)}"
+    text = [run(folder / "iree-profile", command, *options, profile) for folder in (theirs, tools)]
+    if text[0][0] == 0:
+        same(what, *text, lambda output: hints_apart(output) if "jsonl" not in options[0] else
+             [row for row in rows(output) if row["type"] != "explain_hint"])
+    else:
+        refusals = [result[2].decode().strip().splitlines()[-1].split("; ", 1)[-1] for result in text]
+        expect(what, text[1][0] != 0 and refusals[0] == refusals[1], refusals)
+
+
 def compare_profile(tools, theirs, profile):
     what = profile.name
     for command in COMMANDS:
         text = [run(folder / "iree-profile", command, profile) for folder in (theirs, tools)]
         same(f"{what} {command}", *text, hints_apart)
         flags = ["--format=jsonl"] + ["--dispatch_events"] * (command == "dispatch") + ["--counter_samples"] * (command == "counter")
-        narrow = [run(folder / "iree-profile", command, "--filter=*reduction*", "--id=1", profile) for folder in (theirs, tools)]
-        if command in ("counter", "memory"):
-            same(f"{what} {command} of some", *narrow, hints_apart)
+        for options in NARROW:
+            compare_narrow(tools, theirs, profile, command, options)
         json_rows = [run(folder / "iree-profile", command, *flags, profile) for folder in (theirs, tools)]
         same(f"{what} {command} rows", *json_rows, lambda output: [row for row in rows(output) if row["type"] != "explain_hint"])
     exports = [run(folder / "iree-profile", "export", "--format=ireeperf-jsonl", "--output=-", profile) for folder in (theirs, tools)]

@@ -110,7 +110,7 @@ def main():
             ("a format", ["report", "--format=text", known], "does not support --format=text"),
             ("two profiles", ["summary", known, known], "takes one profile"),
             ("a negative peak", ["report", "--peak_gflops=-1", known], "are not negative"),
-            ("a peak of another", ["summary", "--peak_gbps=1", known], "are for `iree-profile report`")):
+            ("a peak of another", ["summary", "--peak_gbps=1", known], "command 'summary' does not support --peak_gbps")):
         result = run(tools, *arguments)
         expect(what, (result.returncode, wanted in result.stderr), (1, True))
     print(f"{passed} passed, {failed} failed")

@@ -160,7 +160,9 @@ static iree_status_t add_event(profile_memory_summary_t* summary, const event_t*
   }
   // Sums of a pool are those of its reservations, whichever event tells them.
   profile_memory_entry_t* stats = pool;
-  if (effect.kind != PROFILE_OPEN_RESERVATION && event->flags & IREE_HAL_PROFILE_MEMORY_EVENT_FLAG_POOL_RESERVATION) {
+  const uint32_t told =
+      IREE_HAL_PROFILE_MEMORY_EVENT_FLAG_POOL_RESERVATION | IREE_HAL_PROFILE_MEMORY_EVENT_FLAG_POOL_STATS;
+  if (effect.kind != PROFILE_OPEN_RESERVATION && (event->flags & told) == told) {
     IREE_RETURN_IF_ERROR(find_entry(summary, &summary->pools, PROFILE_OPEN_RESERVATION, event->pool_id, event, &stats));
   }
   add_stats(stats, event);

@@ -294,8 +294,8 @@ static void print_executables(const executables_t* e) {
 iree_status_t profile_report_executable(const profile_request_t* request) {
   if (request->dispatch_events) return profile_report_dispatches(request, profile_key_of_executable);
   executables_t executables = {.request = request};
-  profile_selection_t selection = {request->selection.filter, -1};
-  iree_status_t status = profile_both_collect(request, &selection, profile_key_of_function, &executables.both);
+  iree_status_t status =
+      profile_both_collect(request, &request->selection, profile_key_of_executable, &executables.both);
   if (iree_status_is_ok(status)) print_executables(&executables);
   profile_both_free(&executables.both);
   return status;

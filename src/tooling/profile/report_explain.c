@@ -102,10 +102,16 @@ static void measure(queue_times_t* times) {
   }
 }
 
+// By submission, those of one event.
+static void key_of_submission(const profile_item_t* item, uint64_t out_key[PROFILE_GROUP_KEYS], uint64_t* out_id) {
+  profile_key_of_submission(item, out_key, out_id);
+  *out_id = profile_dispatch_of(item).event_id;
+}
+
 static iree_status_t measure_queue(const explain_t* e, queue_times_t* times) {
   profile_dispatches_t submissions;
-  iree_status_t status = profile_dispatches_collect(e->request->bundle, &e->request->selection, false,
-                                                    profile_key_of_submission, &submissions);
+  iree_status_t status =
+      profile_dispatches_collect(e->request->bundle, &e->request->selection, false, key_of_submission, &submissions);
   for (iree_host_size_t i = 0; i < submissions.groups.count && iree_status_is_ok(status); ++i) {
     const profile_group_t* group = &submissions.groups.groups[i];
     if (group->key[0] != times->queue->physical_device_ordinal || group->key[1] != times->queue->queue_ordinal)
@@ -173,20 +179,22 @@ static void explain_queue(void* user_data, const profile_item_t* item) {
 
 // The whole of a device: from its first dispatch to its last.
 typedef struct device_times_t {
+  const explain_t* explain;
   uint32_t physical;
   profile_group_t group;
 } device_times_t;
 
 static void add_to_device(void* user_data, const profile_item_t* item) {
   device_times_t* times = (device_times_t*)user_data;
-  profile_dispatch_t dispatch = profile_dispatch_of(item);
-  if (dispatch.physical != times->physical) return;
+  profile_dispatch_t dispatch;
+  if (!takes(times->explain, item, &dispatch) || dispatch.physical != times->physical) return;
   profile_group_add(&times->group, dispatch.is_valid, dispatch.start, dispatch.end);
 }
 
 static void explain_device(void* user_data, const profile_item_t* item) {
   const profile_request_t* r = ((const explain_t*)user_data)->request;
-  device_times_t times = {((const iree_hal_profile_device_record_t*)item->record)->physical_device_ordinal,
+  device_times_t times = {(const explain_t*)user_data,
+                          ((const iree_hal_profile_device_record_t*)item->record)->physical_device_ordinal,
                           {.min = UINT64_MAX, .start = UINT64_MAX}};
   profile_bundle_each(r->bundle, PROFILE_KIND_DISPATCH_EVENTS, add_to_device, &times);
   const iree_hal_profile_clock_t* clock = profile_bundle_clock(r->bundle, times.physical);

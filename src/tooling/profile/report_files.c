@@ -4,7 +4,7 @@
 
 const profile_report_t* profile_reports(iree_host_size_t* out_count) {
   static const profile_report_t reports[] = {
-#define REPORT(name, formats, help) {#name, formats, help, profile_report_##name},
+#define REPORT(name, formats, options, help) {#name, formats, options, help, profile_report_##name},
 #include "tooling/profile/reports.def"
   };
   *out_count = IREE_ARRAYSIZE(reports);

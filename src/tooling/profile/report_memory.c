@@ -134,22 +134,48 @@ static void find_lifetime(void* user_data, const profile_item_t* item) {
   }
 }
 
+static bool is_open(const profile_memory_entry_t* entry) { return entry->balance.bytes || entry->materialized.bytes; }
+
+static void print_allocation_text(FILE* file, const profile_memory_entry_t* a, uint64_t duration_ns,
+                                  const lifetime_t* lifetime, const profile_span_t* span) {
+  const profile_balance_t* b = &a->balance;
+  fprintf(file,
+          "allocation[%s device=%u id=%" PRIu64 " pool=%" PRIu64 " backing=%" PRIu64
+          " externally_owned=%s]: events=%" PRIu64 " waits=%" PRIu64 " materializes=%" PRIu64
+          " open_at_end=%s current_bytes=%" PRIu64 " high_water_bytes=%" PRIu64 " opened_bytes=%" PRIu64
+          " closed_bytes=%" PRIu64 " partial_closes=%" PRIu64 " partial_close_bytes=%" PRIu64 " first_event=%" PRIu64
+          " last_event=%" PRIu64 " duration_ns=%" PRIu64 "\n",
+          names[a->kind].kind, a->physical, a->id, a->pool_id, a->backing_id, a->is_external ? "true" : "false",
+          a->events, a->waits, a->materializes, is_open(a) ? "true" : "false", b->bytes, b->most_bytes, b->opened_bytes,
+          b->closed_bytes, b->partial, b->partial_bytes, a->first_event, a->last_event, duration_ns);
+  if (a->kind != PROFILE_OPEN_ALLOCATION) return;
+  fprintf(file,
+          "  device_lifetime: available=%s alloca_event=%" PRIu64 " dealloca_event=%" PRIu64 " duration_ticks=%" PRIu64,
+          span->is_valid ? "true" : "false", lifetime->alloca_event, lifetime->dealloca_event, span->ticks);
+  if (span->has_ns) fprintf(file, " duration_ns=%" PRIu64, span->ns);
+  fputs("\n", file);
+}
+
 static void print_allocation(const profile_request_t* r, const profile_memory_entry_t* a) {
   lifetime_t lifetime = {a->physical, a->id, 0, 0, 0, 0};
+  uint64_t duration_ns = a->last_ns >= a->first_ns ? (uint64_t)a->last_ns - (uint64_t)a->first_ns : 0;
   if (a->kind == PROFILE_OPEN_ALLOCATION) {
     profile_bundle_each(r->bundle, PROFILE_KIND_DEVICE_EVENTS, find_lifetime, &lifetime);
   }
   profile_span_t span = profile_device_span(r->bundle, a->physical, lifetime.start, lifetime.end);
+  if (!r->is_json) {
+    print_allocation_text(r->file, a, duration_ns, &lifetime, &span);
+    return;
+  }
   PROFILE_ROW_OPEN(
       &(profile_out_t){.file = r->file}, "memory_allocation", CELL_C("kind", names[a->kind].kind),
       CELL_U("physical_device_ordinal", a->physical), CELL_U("allocation_id", a->id), CELL_U("pool_id", a->pool_id),
       CELL_U("backing_id", a->backing_id), CELL_B("externally_owned", a->is_external),
       CELL_U("memory_type", a->memory_type), CELL_U("buffer_usage", a->buffer_usage), CELL_U("events", a->events),
-      CELL_U("waits", a->waits), CELL_U("materializes", a->materializes), CELL_B("open_at_end", a->balance.count != 0),
+      CELL_U("waits", a->waits), CELL_U("materializes", a->materializes), CELL_B("open_at_end", is_open(a)),
       CELL_U("first_event_id", a->first_event), CELL_U("last_event_id", a->last_event),
       CELL_I("first_host_time_ns", a->first_ns), CELL_I("last_host_time_ns", a->last_ns),
-      CELL_C("host_time_domain", "iree_host_time_ns"),
-      CELL_U("duration_ns", a->last_ns >= a->first_ns ? (uint64_t)a->last_ns - (uint64_t)a->first_ns : 0),
+      CELL_C("host_time_domain", "iree_host_time_ns"), CELL_U("duration_ns", duration_ns),
       CELL_U("first_submission_id", a->first_submission), CELL_U("last_submission_id", a->last_submission),
       CELL_U("first_queue_ordinal", a->first_queue), CELL_U("last_queue_ordinal", a->last_queue),
       CELL_U("alloca_device_event_id", lifetime.alloca_event),
@@ -166,8 +192,9 @@ static void print_allocation(const profile_request_t* r, const profile_memory_en
 static void print_memory(const profile_request_t* r, const profile_memory_summary_t* s) {
   uint64_t open = 0, partial = 0;
   for (iree_host_size_t i = 0; i < s->allocations.count; ++i) {
-    open += s->allocations.entries[i].balance.count != 0;
-    partial += s->allocations.entries[i].balance.partial;
+    const profile_memory_entry_t* a = &s->allocations.entries[i];
+    open += is_open(a);
+    partial += a->balance.partial + a->materialized.partial;
   }
   uint64_t truncated_matched = r->bundle->truncated ? s->matched : 0;
   if (r->is_json) {
@@ -192,7 +219,8 @@ static void print_memory(const profile_request_t* r, const profile_memory_summar
   }
   for (iree_host_size_t i = 0; i < s->device_count; ++i) print_device(r, &s->devices[i]);
   for (iree_host_size_t i = 0; i < s->pools.count; ++i) print_pool(r, &s->pools.entries[i]);
-  for (iree_host_size_t i = 0; i < s->allocations.count && r->is_json; ++i) {
+  bool has_allocations = r->is_json || r->selection.id >= 0;
+  for (iree_host_size_t i = 0; i < s->allocations.count && has_allocations; ++i) {
     print_allocation(r, &s->allocations.entries[i]);
   }
 }

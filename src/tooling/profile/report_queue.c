@@ -178,6 +178,7 @@ typedef struct queues_t {
   profile_both_t both;
   const iree_hal_profile_queue_record_t* queue;  // whose events are printed
   uint64_t executions;                           // of command buffers by the host
+  uint64_t events[PROFILE_KIND_COUNT];           // that are taken, by kind
 } queues_t;
 
 // What events of queues have in common.
@@ -198,6 +199,18 @@ static queue_facts_t facts_of(const profile_item_t* item) {
     FACTS(iree_hal_profile_host_execution_event_t);
   }
 #undef FACTS
+}
+
+static bool takes_event(const profile_request_t* r, const queue_facts_t* facts) {
+  if (r->selection.id >= 0 && (uint64_t)r->selection.id != facts->submission) return false;
+  return iree_string_view_match_pattern(iree_make_cstring_view(iree_hal_profile_queue_event_type_name(facts->type)),
+                                        r->selection.filter);
+}
+
+static void count_queue_event(void* user_data, const profile_item_t* item) {
+  queues_t* q = (queues_t*)user_data;
+  queue_facts_t facts = facts_of(item);
+  q->events[item->chunk->kind] += takes_event(q->request, &facts);
 }
 
 static void print_queue_event_text(const profile_request_t* r, const profile_item_t* item) {
@@ -237,11 +250,7 @@ static void print_queue_event(void* user_data, const profile_item_t* item) {
   const profile_request_t* r = q->request;
   queue_facts_t facts = facts_of(item);
   if (facts.physical != q->queue->physical_device_ordinal || facts.queue != q->queue->queue_ordinal) return;
-  if (r->selection.id >= 0 && (uint64_t)r->selection.id != facts.submission) return;
-  if (!iree_string_view_match_pattern(iree_make_cstring_view(iree_hal_profile_queue_event_type_name(facts.type)),
-                                      r->selection.filter)) {
-    return;
-  }
+  if (!takes_event(r, &facts)) return;
   if (r->is_json) {
     profile_printer_t printer = profile_printer(r);
     profile_print_record(&printer, item);
@@ -274,12 +283,16 @@ static void print_queue(void* user_data, const profile_item_t* item) {
 }
 
 static void print_queues(queues_t* q) {
+  static const profile_kind_t kinds[] = {PROFILE_KIND_QUEUE_EVENTS, PROFILE_KIND_DEVICE_EVENTS,
+                                         PROFILE_KIND_HOST_EVENTS};
   const profile_request_t* r = q->request;
   const profile_dispatches_t *d = &q->both.device, *h = &q->both.host;
-  const uint64_t* n = r->bundle->record_counts;
+  const uint64_t* n = q->events;
+  uint64_t queues = r->bundle->record_counts[PROFILE_KIND_QUEUES];
+  for (size_t i = 0; i < IREE_ARRAYSIZE(kinds); ++i) profile_bundle_each(r->bundle, kinds[i], count_queue_event, q);
   if (r->is_json) {
     PROFILE_ROW(&(profile_out_t){.file = r->file}, "queue_summary", CELL_S("filter", r->selection.filter),
-                CELL_U("queues", n[PROFILE_KIND_QUEUES]), CELL_U("queue_events", n[PROFILE_KIND_QUEUE_EVENTS]),
+                CELL_U("queues", queues), CELL_U("queue_events", n[PROFILE_KIND_QUEUE_EVENTS]),
                 CELL_U("queue_device_events", n[PROFILE_KIND_DEVICE_EVENTS]),
                 CELL_U("host_execution_events", n[PROFILE_KIND_HOST_EVENTS]),
                 CELL_U("truncated_chunks", r->bundle->truncated), CELL_U("dropped_records", r->bundle->dropped),
@@ -296,23 +309,37 @@ static void print_queues(queues_t* q) {
             " dropped_records=%" PRIu64 " submissions=%" PRIhsz " matched_dispatches=%" PRIu64 " valid=%" PRIu64
             " invalid=%" PRIu64 "\nhost_dispatches: matched=%" PRIu64 " valid=%" PRIu64 " invalid=%" PRIu64
             " command_executions=%" PRIu64 "\n",
-            (int)r->selection.filter.size, r->selection.filter.data, n[PROFILE_KIND_QUEUES],
-            n[PROFILE_KIND_QUEUE_EVENTS], n[PROFILE_KIND_DEVICE_EVENTS], n[PROFILE_KIND_HOST_EVENTS],
-            r->bundle->truncated, r->bundle->dropped, d->groups.count, d->matched, d->valid, d->matched - d->valid,
-            h->matched, h->valid, h->matched - h->valid, q->executions);
+            (int)r->selection.filter.size, r->selection.filter.data, queues, n[PROFILE_KIND_QUEUE_EVENTS],
+            n[PROFILE_KIND_DEVICE_EVENTS], n[PROFILE_KIND_HOST_EVENTS], r->bundle->truncated, r->bundle->dropped,
+            d->groups.count, d->matched, d->valid, d->matched - d->valid, h->matched, h->valid, h->matched - h->valid,
+            q->executions);
   }
   profile_bundle_each(r->bundle, PROFILE_KIND_QUEUES, print_queue, q);
+}
+
+// Executions of command buffers, by submission.
+static void key_of_execution(const profile_item_t* item, uint64_t out_key[PROFILE_GROUP_KEYS], uint64_t* out_id) {
+  profile_key_of_execution(item, out_key, out_id);
+  *out_id = profile_dispatch_of(item).submission;
+}
+
+static uint64_t count_executions(const profile_groups_t* groups) {
+  uint64_t count = 0;
+  for (iree_host_size_t i = 0; i < groups->count; ++i) count += groups->groups[i].key[0] != 0;
+  return count;
 }
 
 iree_status_t profile_report_queue(const profile_request_t* request) {
   if (request->dispatch_events) return profile_report_dispatches(request, profile_key_of_submission);
   queues_t queues = {.request = request};
-  profile_selection_t all = {IREE_SV("*"), request->selection.id};
+  const profile_selection_t* selection = &request->selection;
   profile_both_t executions;
-  iree_status_t status = profile_both_collect(request, &all, profile_key_of_execution, &executions);
-  queues.executions = executions.host.groups.count;
+  iree_status_t status = profile_both_collect(request, selection, key_of_execution, &executions);
+  queues.executions = count_executions(&executions.host.groups);
   profile_both_free(&executions);
-  if (iree_status_is_ok(status)) status = profile_both_collect(request, &all, profile_key_of_submission, &queues.both);
+  if (iree_status_is_ok(status)) {
+    status = profile_both_collect(request, selection, profile_key_of_submission, &queues.both);
+  }
   if (iree_status_is_ok(status)) print_queues(&queues);
   profile_both_free(&queues.both);
   return status;

@@ -22,6 +22,7 @@ typedef struct profile_request_t {
 typedef struct profile_report_t {
   const char* name;
   const char* formats;  // "text|jsonl"
+  const char* options;  // "filter id", those that it takes of what not all commands do
   const char* help;
   iree_status_t (*print)(const profile_request_t* request);
 } profile_report_t;
@@ -34,7 +35,7 @@ static inline profile_printer_t profile_printer(const profile_request_t* request
 // Prints a row for each record of a kind.
 void profile_print_kind(const profile_request_t* request, profile_kind_t kind);
 
-#define REPORT(name, formats, help) iree_status_t profile_report_##name(const profile_request_t* request);
+#define REPORT(name, formats, options, help) iree_status_t profile_report_##name(const profile_request_t* request);
 #include "tooling/profile/reports.def"
 
 #endif  // TOOLING_PROFILE_REPORTS_H_

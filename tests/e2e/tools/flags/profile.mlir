@@ -18,6 +18,8 @@
 // RUN: not iree-profile dispatch --rocm_library_path=/opt/rocm/lib %t.d.ireeprof 2>&1 | grep "decoder is not used"
 // RUN: iree-profile counter --format=jsonl --counter_samples %t.d.ireeprof | grep '"mode":"samples"'
 // RUN: rm -f %t.txt && iree-profile summary --output=%t.txt %t.d.ireeprof && grep "dispatch_events=1" %t.txt
+// RUN: not iree-profile summary --id=1 %t.d.ireeprof 2>&1 | grep "iree-profile command 'summary' does not support --id"
+// RUN: iree-profile queue --filter=nothing %t.d.ireeprof | grep "queue_events=0 queue_device_events=0 host_execution_events=0 .*submissions=0"
 // RUN: iree-profile report --peak_gflops=100 --peak_gbps=20.5 %t.d.ireeprof | grep '"peak":{"gflops":100,"gbps":20.5}'
 // RUN: iree-profile-render --output=- --format=json %t.d.ireeprof 2>/dev/null | grep '"ph":"X"'
 // RUN: not iree-profile-render --output=- --format=nope %t.d.ireeprof 2>&1 | grep "format=nope is not known; perfetto and json are"
