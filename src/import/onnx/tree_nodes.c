@@ -118,7 +118,9 @@ static bool read_nodes(lists_t* l) {
   return read_modes(l) && link_nodes(l, trees);
 }
 
-// What leaves give: attributes <side>_treeids, _nodeids, _ids and _weights. With one column, it takes all.
+// What leaves give: attributes <side>_treeids, _nodeids, _ids and _weights. With one column, it takes all. Where there
+// is one target, a leaf has one weight, the first, in ONNX Runtime too: skl2onnx repeats leaves' numbers for each
+// class.
 static bool read_weights(lists_t* l, const char* side, bool one_column) {
   onnx_node_t* n = l->n;
   onnx_forest_t* f = l->f;
@@ -133,10 +135,14 @@ static bool read_weights(lists_t* l, const char* side, bool one_column) {
   double filler = onnx_forest_filler(f);
   f->weights = ARENA_ARRAY(arena, double, (size_t)(f->nodes * f->targets) + 1);
   for (int64_t i = 0; i < f->nodes * f->targets; ++i) f->weights[i] = filler;
+  bool single = f->targets == 1 && !one_column;
+  bool* given = ARENA_ARRAY(arena, bool, f->nodes + 1);
   for (int64_t i = 0; i < count; ++i) {
     int64_t node = find_node(l, trees[i], nodes[i]), target = one_column ? 0 : ids[i];
     bool fits = node >= 0 && target >= 0 && target < f->targets;
     if (!fits) return onnx_error(n, "entry %lld of %s_ids names no node or no target", (long long)i, side);
+    if (single && given[node]) continue;
+    given[node] = true;
     double* weight = &f->weights[node * f->targets + target];
     *weight = *weight == filler ? weights[i] : *weight + weights[i];
   }

@@ -107,6 +107,9 @@ def leaves(side, ids, values):
 for how in ("SUM", "AVERAGE", "MIN", "MAX"):
     ml("TreeEnsembleRegressor", how.lower(), f32("n", 3), aggregate_function=how, n_targets=1, sizes=BATCH,
        base_values=[0.5], **NODES, **leaves("target", [0] * 5, [1.0, 2.5, -3.0, 4.0, 0.5]))
+TWICE = leaves("target", [0] * 5, [0.0, 2.5, -3.0, 4.0, 0.5])
+ml("TreeEnsembleRegressor", "repeated", f32("n", 3), n_targets=1, sizes=BATCH, **NODES,
+   **{name: [*values, *values[::-1]] if name == "target_weights" else values * 2 for name, values in TWICE.items()})
 ml("TreeEnsembleRegressor", "targets", f32(20, 3), n_targets=2, **NODES,
    **leaves("target", [0, 1, 0, 1, 0], [1.0, 2.5, -3.0, 4.0, 0.5]))
 for post in ("NONE", "SOFTMAX", "LOGISTIC"):
