@@ -2,7 +2,8 @@
 #include "import/lowering_size.h"
 #include "import/onnx/lower.h"
 
-onnx_dim_t onnx_dim_of(int64_t size) { return (onnx_dim_t){.size = size}; }
+// A model's own number is never IR_DYNAMIC, which would want a value.
+onnx_dim_t onnx_dim_of(int64_t size) { return (onnx_dim_t){.size = size == IR_DYNAMIC ? IR_DYNAMIC + 1 : size}; }
 
 onnx_dim_t onnx_dim(onnx_node_t* n, ir_value_t* x, int32_t i) {
   onnx_dim_t dim = {.size = x->type->dims[i]};

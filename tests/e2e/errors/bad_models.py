@@ -142,6 +142,9 @@ def vector(values, dtype):
 ONNX = {
     "unknown-op": (saved(model([node("Frobnicate", ["x"], ["y"])])), "Frobnicate.*domain 'ai.onnx' has none"),
     "swapped-op": (saved(model([node("Rleu", ["x"], ["y"])])), "domain 'ai.onnx' has none .*did you mean 'Relu'"),
+    "lowest-number": (saved(model([node("MultiHeadAttention", ["x", "x", "x"], ["y"], domain="com.microsoft",
+                                        num_heads=-2**63)], inputs=[value("x", [1, 2, 4])], opsets={"com.microsoft": 1})),
+                      "needs a number of heads that divides"),
     "microsoft-op": (saved(model([node("FastGleu", ["x"], ["y"], domain="com.microsoft")], opsets={"com.microsoft": 1})),
                      "domain 'com.microsoft' has none .*did you mean 'FastGelu'"),
     "company-op": (saved(model([node("Foo", ["x"], ["y"], domain="my.company")], opsets={"my.company": 1})),
