@@ -64,11 +64,12 @@ static double direct_cycles(const work_t* w, const device_info_t* device) {
 }
 
 static double form_cycles(const work_t* w, const winograd_form_t* f, const device_info_t* device) {
-  enum { MOVES = 6 };  // of each position: loads, stores and sums on the way
+  enum { MOVES = 6, FEW = 8 };  // loads, stores and sums of each position; tiles that hide the loading of weights
   double positions = (double)(f->side * f->side), channels = (double)(w->inputs * w->lanes * w->outputs);
   double tiles = (double)(w->images * ((w->rows + f->results - 1) / f->results)) *
                  (double)((w->columns + f->results - 1) / f->results);
   double moves = MOVES * positions * (double)(w->inputs + w->outputs);
+  if (tiles < FEW) tiles = FEW;
   return cycles_of(tiles * (positions * channels + moves), positions * channels * (double)w->lanes, device);
 }
 
