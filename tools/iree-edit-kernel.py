@@ -34,6 +34,8 @@ CLASSES = [  # the first that matches a mnemonic
 REGISTERS = ["vgpr_count", "agpr_count", "sgpr_count", "vgpr_spill_count", "sgpr_spill_count",
              "group_segment_fixed_size", "private_segment_fixed_size"]
 INPUT = re.compile(r"--input=((?:\d+x)*)([a-z]+)(\d+)\b")
+# The function without arguments in a dumped benchmark, whose operands would be made, and counted.
+BENCHMARK = re.compile(r"^  func\.func @\S+_benchmark\(\) \{$.*?^  \}\n", re.MULTILINE | re.DOTALL)
 
 
 class Failure(Exception):
@@ -280,11 +282,13 @@ def work_on(options):
         call = [f"--input={value}" for value in options.input]
         call += [f"--function={options.function}"] if options.function else []
     else:
-        program = original.with_name(f"{original.stem}_benchmark.mlir")
+        program = work / "kernel.mlir"
+        text = original.with_name(f"{original.stem}_benchmark.mlir").read_text()
+        program.write_text(BENCHMARK.sub("", text))
         modules = [work / "kernel.vmfb", work / "kernel_edited.vmfb"]
         compile_module(options, program, modules[0])
         compile_module(options, program, modules[1], substitute)
-        call = write_inputs(program.read_text(), options.seed, work)
+        call = write_inputs(text, options.seed, work)
     same, said = verify(options, modules, call)
     compare(options, name, objects, modules, call, work)
     print(f"\n{said}")

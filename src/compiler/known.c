@@ -56,6 +56,15 @@ static bool captures(const ir_op_t* op, const ir_op_t* root) {
   return false;
 }
 
+// Large values of nearly nothing (a row of 2^31 numbers) are no work for a compiler, however little comes of them.
+static bool grows_large(const ir_op_t* op) {
+  const int64_t large = (int64_t)1 << 26;  // elements
+  int64_t from = 0, to = 0;
+  for (uint32_t i = 0; i < op->operand_count; ++i) from += ir_type_count(ir_operand(op, i)->type);
+  for (uint32_t i = 0; i < op->result_count; ++i) to += ir_type_count(op->results[i].type);
+  return to > large && to / MOST_GROWTH > from;
+}
+
 static bool can_compute(const known_leaves_t* leaves, const ir_op_t* op) {
   bool pure = ir_op_dialect(op) == IR_DIALECT_GRAPH && ir_has_trait(op, IR_TRAIT_PURE);
   if (!pure || ir_is(op, GRAPH_CONSTANT) || ir_is(op, GRAPH_EMPTY) || captures(op, op)) return false;
@@ -65,7 +74,7 @@ static bool can_compute(const known_leaves_t* leaves, const ir_op_t* op) {
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     if (!is_known(leaves, ir_operand(op, i))) return false;
   }
-  return op->result_count > 0;
+  return op->result_count > 0 && !grows_large(op);
 }
 
 typedef struct search_t {
