@@ -55,7 +55,7 @@ side_by_side() {
 }
 
 show_failures() {
-  grep -E 'FAILED|Failed|\(Timeout\)|ERROR:|error:|^check_' "$1" | head -n 40 || true
+  grep -E 'FAILED|Failed|\(Timeout\)|ERROR:|error:|SUMMARY:|^check_' "$1" | head -n 40 || true
   grep -qE 'FAILED|Failed|ERROR:|error:' "$1" || tail -n 20 "$1"
   echo "the whole output: $1"
 }

@@ -357,6 +357,9 @@ static void drain(gpu_queue_t* queue, uint64_t ended) {
 void gpu_queue_help(gpu_queue_t* queue, uint64_t epoch, iree_time_t spin_until, bool may_sleep) {
   uint64_t ended = 0;
   if (!queue->backend->poll || gpu_queue_has_ended(queue, epoch)) return;
+  // A backend that looks whether there is anything left to do would take a part that is not there yet for one that has
+  // ended: who asks for the one behind the tail may find the tail moved.
+  if (gpu_queue_head(queue) < epoch) return;
   if (!queue->backend->poll(queue, epoch, spin_until, may_sleep, &ended)) return;
   if (!iree_slim_mutex_try_lock(&queue->draining)) return;
   // No further: this may be the end of a part of another queue, which what comes later here may wait for.
