@@ -8,6 +8,7 @@
 #include <new>
 
 #include "llvm-c/Core.h"
+#include "llvm/Analysis/CallGraphSCCPass.h"
 #include "llvm/InitializePasses.h"
 #include "llvm/PassRegistry.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -127,8 +128,14 @@ extern "C" guard_result_t guard_run(guard_t* guard, void (*body)(void* user), vo
 
 extern "C" void guard_register_passes(void) {
   llvm::PassRegistry& registry = *llvm::PassRegistry::getPassRegistry();
-  for (auto* initialize : {llvm::initializeCore, llvm::initializeAnalysis, llvm::initializeTarget,
-                           llvm::initializeCodeGen, llvm::initializeGlobalISel}) {
+  for (auto* initialize :
+       {llvm::initializeCore, llvm::initializeTransformUtils, llvm::initializeScalarOpts, llvm::initializeVectorization,
+        llvm::initializeInstCombine, llvm::initializeIPO, llvm::initializeAnalysis, llvm::initializeCodeGen,
+        llvm::initializeGlobalISel, llvm::initializeTarget,
+        // What the groups leave out of what code generation and lld register when they first meet it.
+        llvm::initializeComplexDeinterleavingLegacyPassPass, llvm::initializeDummyCGSCCPassPass,
+        llvm::initializeExpandReductionsPass, llvm::initializeGlobalMergePass, llvm::initializeRegAllocScoringPass,
+        llvm::initializeReplaceWithVeclibLegacyPass}) {
     initialize(registry);
   }
 }

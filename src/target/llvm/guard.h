@@ -34,7 +34,7 @@ typedef struct guard_t {
 // Calls body(user). Safe from any thread; guards nest. After anything but GUARD_DONE the scope is empty.
 guard_result_t guard_run(guard_t* guard, void (*body)(void* user), void* user);
 
-// Has all passes that no target owns register themselves. The caller's guard is fragile.
+// Has all passes register themselves but those that targets bring. The caller's guard is fragile.
 void guard_register_passes(void);
 
 // How often LLVM was left in mid-call in this process, each time with memory that is lost.

@@ -139,22 +139,14 @@ void codegen_set_proven(target_backend_t backend) { proven[backend] = true; }
 static void register_targets(void* user) {
   ((guard_t*)user)->is_fragile = true;
   guard_register_passes();
-#define TARGET(Name)                  \
-  LLVMInitialize##Name##TargetInfo(); \
-  LLVMInitialize##Name##Target();     \
-  LLVMInitialize##Name##TargetMC();   \
-  LLVMInitialize##Name##AsmPrinter();
-  TARGET(X86)
-  TARGET(AArch64)
-  TARGET(RISCV)
-  TARGET(AMDGPU)
-  TARGET(NVPTX)
-#undef TARGET
-  LLVMInitializeX86AsmParser();
-  LLVMInitializeAMDGPUAsmParser();
+  LLVMInitializeAllTargetInfos();
+  LLVMInitializeAllTargets();
+  LLVMInitializeAllTargetMCs();
+  LLVMInitializeAllAsmPrinters();
+  LLVMInitializeAllAsmParsers();
 }
 
-// An empty function makes the passes of the target register themselves.
+// An empty function sets up what LLVM makes when a target is first used.
 typedef struct first_t {
   const target_t* target;
   guard_t guard;
@@ -177,13 +169,16 @@ static void generate_first(void* user) {
   f->ok = codegen_emit(&f->unit, f->unit.module, kind, &code, &f->error);
 }
 
+// All passes are registered here, so that nobody writes to LLVM's table of them later: a call that is left for want of
+// memory while it reads the table never lets go of it.
 bool codegen_initialize(const target_t* target, text_t* error) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  static bool is_registered, is_ready[TARGET_BACKEND_COUNT + TARGET_ARCH_COUNT];
+  static atomic_bool is_registered, is_ready[TARGET_BACKEND_COUNT + TARGET_ARCH_COUNT];
   uint32_t number = !target ? 0 : target->arch ? TARGET_BACKEND_COUNT + (uint32_t)target->arch : target->backend;
   first_t first = {.target = target, .ok = true};
   guard_result_t result = GUARD_DONE;
   bool had_guard = false;
+  if (is_registered && (!target || is_ready[number])) return true;
   pthread_mutex_lock(&lock);
   if (!is_registered) {
     result = guard_run(&first.guard, register_targets, &first.guard);

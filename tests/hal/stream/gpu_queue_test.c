@@ -1,8 +1,7 @@
 // The queue that all GPUs' drivers share, over a backend that takes all for ended.
-#include "hal/gpu/queue.h"
-
-#include "hal/gpu/device.h"
 #include "../hal_test.h"
+#include "hal/gpu/device.h"
+#include "hal/gpu/queue.h"
 
 static bool poll_idle(gpu_queue_t* queue, uint64_t epoch, iree_time_t spin_until, bool may_sleep, uint64_t* out_ended) {
   *out_ended = epoch;
