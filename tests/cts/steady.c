@@ -7,8 +7,8 @@
 #define ANY IREE_HAL_QUEUE_AFFINITY_ANY
 
 enum { SEMAPHORES = 40, SLOTS = 100, DISPATCHES = 60, DEPTH = 8, WARM_UP = 32, LARGE = 130 << 10, QUEUES = 4 };
-enum { FEWER = 100 };  // submissions, with many semaphores
-enum { RARELY = 10 };  // one in that many
+enum { FEWER = 100 };             // submissions, with many semaphores
+enum { RARELY = 10, TRIES = 5 };  // one in that many submissions, in one of so many counts
 
 IREE_FLAG(int32_t, steady_submissions, 1000, "Suite steady: submissions of each kind.")
 
@@ -224,11 +224,22 @@ static counted_t count(steady_t* s, const submission_t* submission, int count) {
   return counted;
 }
 
+// How many submissions take more than usual depends on how long threads are off their processor: on a machine with
+// other work they are counted a few times.
+static counted_t count_calmly(steady_t* s, const submission_t* submission, int submissions_count) {
+  counted_t counted = {0};
+  for (int i = 0; i < TRIES; ++i) {
+    counted = count(s, submission, submissions_count);
+    if (counted.calls || counted.locks || counted.rare <= (uint64_t)submissions_count / RARELY) break;
+  }
+  return counted;
+}
+
 static void check(steady_t* s, const submission_t* submission) {
   // A second time, since what has grown may be put together.
   for (int i = 0; i < 2; ++i) warm_up(s, submission->submit);
   int submissions_count = s->semaphore_count > 1 ? iree_min(FEWER, FLAG_steady_submissions) : FLAG_steady_submissions;
-  counted_t counted = count(s, submission, submissions_count);
+  counted_t counted = count_calmly(s, submission, submissions_count);
   bool is_rare = counted.rare <= (uint64_t)submissions_count / RARELY;
   if (counted.calls || counted.locks || !is_rare) {
     print_error("%s: %zu allocations and %zu locks more than %s in %d submissions, of which %zu took one more\n",
