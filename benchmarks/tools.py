@@ -80,7 +80,7 @@ UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 def parse_samples(text, cpu=False):
     """Milliseconds of each repetition in the table that a benchmark printed: of wall time, or of the process's."""
     column = r"[\d.eE+-]+ \w+\s+" if cpu else ""
-    found = re.findall(rf"^BM_\S+/real_time\s+{column}([\d.eE+-]+) (ns|us|ms|s)\s", text, re.MULTILINE)
+    found = re.findall(rf"^BM_[^\n]+?/real_time\s+{column}([\d.eE+-]+) (ns|us|ms|s)\s", text, re.MULTILINE)
     if not found:
         raise ToolError(f"no benchmark row in:\n{text[-1000:]}")
     return [float(number) * UNITS[unit] for number, unit in found]

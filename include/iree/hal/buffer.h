@@ -306,9 +306,8 @@ IREE_API_EXPORT iree_status_t iree_hal_buffer_mapping_subspan(iree_hal_buffer_ma
 // For drivers
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Wraps host memory; `release_callback` runs when the buffer dies. `data` must be aligned to
-// IREE_HAL_HEAP_BUFFER_ALIGNMENT and cover
-// `allocation_size`.
+// Wraps host memory; `release_callback` runs when the buffer dies. `data` has at least `allocation_size` bytes, and is
+// aligned to IREE_HAL_HEAP_BUFFER_ALIGNMENT where the usage allows dispatches, else to 16 bytes. Errors: OUT_OF_RANGE.
 IREE_API_EXPORT iree_status_t iree_hal_heap_buffer_wrap(
     iree_hal_buffer_placement_t placement, iree_hal_memory_type_t memory_type, iree_hal_memory_access_t allowed_access,
     iree_hal_buffer_usage_t allowed_usage, iree_device_size_t allocation_size, iree_byte_span_t data,
