@@ -63,16 +63,17 @@ static uint32_t* find_owners(onnx_node_t* n, const onnx_values_t* results, uint3
   return owners;
 }
 
-// In a branch whose result has another rank than the program declares: stops, with zeros for what follows.
+// In a branch whose result has a rank that is not the program's: stops, with zeros for what follows.
 static ir_value_t* refuse_branch(onnx_node_t* n, const ir_type_t* type, bool taken) {
   onnx_dim_t dims[ONNX_MAX_RANK];
   ir_value_t* condition = onnx_as_scalar(n, n->in[0].v);
   for (int32_t i = 0; i < type->rank; ++i) dims[i] = onnx_dim_of(type->dims[i] == IR_DYNAMIC ? 0 : type->dims[i]);
   graph_assert(n->b, taken ? onnx_unary(n, SCALAR_not, condition) : condition,
-               "the branch gives a result of another rank than the program declares");
+               "the branch gives a result of another rank than the program takes");
   return onnx_broadcast_to(n, graph_scalar_constant(n->b, type->element, 0), type->rank, dims);
 }
 
+// Values without items: the branch cannot give them.
 static void yield_as(onnx_node_t* n, ir_block_t* block, onnx_values_t values, const ir_type_t* const* types,
                      bool taken) {
   uint32_t count = values.count;
@@ -81,8 +82,8 @@ static void yield_as(onnx_node_t* n, ir_block_t* block, onnx_values_t values, co
   n->b->loc = outside.loc;
   ir_value_t** operands = ARENA_ARRAY(ir_context_arena(n->ctx), ir_value_t*, count + 1);
   for (uint32_t i = 0; i < count; ++i) {
-    ir_value_t* v = values.items[i].v;
-    bool fits = v->type->rank == types[i]->rank || ir_type_count(v->type) == 1;
+    ir_value_t* v = values.items ? values.items[i].v : NULL;
+    bool fits = v && (v->type->rank == types[i]->rank || ir_type_count(v->type) == 1);
     operands[i] = onnx_coerce(n, fits ? v : refuse_branch(n, types[i], taken), types[i]);
   }
   ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_YIELD), .operands = operands, .operand_count = count};
@@ -112,8 +113,8 @@ static void flatten_elements(onnx_node_t* n, ir_block_t* const* blocks, onnx_val
 }
 
 // The type of a result that has other types in the branches. Ranks may differ when both are one value, or when the
-// program declares which it is, or asks for it. NULL after a diagnostic.
-static const ir_type_t* join_types(onnx_node_t* n, uint32_t i, const ir_type_t* a, const ir_type_t* b) {
+// program declares which it is, or asks for it. NULL after a diagnostic, or where ranks differ else: `*ranks`.
+static const ir_type_t* join_types(onnx_node_t* n, uint32_t i, const ir_type_t* a, const ir_type_t* b, bool* ranks) {
   const ir_type_t* merged = onnx_merge_types(n->ctx, a, b);
   int32_t declared = onnx_result_rank(n, i);
   if (declared >= 0 && onnx_is_str(n->op->results[i].type->element)) ++declared;
@@ -123,14 +124,14 @@ static const ir_type_t* join_types(onnx_node_t* n, uint32_t i, const ir_type_t* 
     return declared == a->rank || (declared != b->rank && a->rank > b->rank) ? a : b;
   }
   if (same && a->rank != b->rank && (declared == a->rank || declared == b->rank)) return declared == a->rank ? a : b;
-  onnx_unsupported(n, "result %u differs in %s between the branches%s", i, same ? "rank" : "element type",
-                   same ? "; the model must declare its shape (value_info, or an output's)" : "");
+  *ranks = same && !n->lowering->inferring;
+  if (!*ranks) onnx_unsupported(n, "result %u differs in %s between the branches", i, same ? "rank" : "element type");
   return NULL;
 }
 
-// The types of the tensors that the results are made of. NULL after a diagnostic.
+// The types of the tensors that the results are made of. NULL after a diagnostic, or where ranks differ: `*ranks`.
 static const ir_type_t** join_branches(onnx_node_t* n, ir_block_t* const* blocks, onnx_values_t* results,
-                                       onnx_values_t* tensors) {
+                                       onnx_values_t* tensors, bool* ranks) {
   for (uint32_t k = 0; k < 2; ++k) drop_unused(n, blocks[k], &results[k]);
   if (!flatten_branch(n, blocks[0], &results[0], &results[1], &tensors[0])) return NULL;
   if (!flatten_branch(n, blocks[1], &results[1], &results[0], &tensors[1])) return NULL;
@@ -143,7 +144,7 @@ static const ir_type_t** join_branches(onnx_node_t* n, ir_block_t* const* blocks
     bool any = a->rank != b->rank && !one && a->element == b->element && !results[0].items[owners[i]].holder &&
                onnx_declared_rank(n, owners[i]) < 0 && !onnx_asked_rank(n, owners[i]).matters;
     if (any) flatten_elements(n, blocks, tensors, i);
-    types[i] = join_types(n, owners[i], tensors[0].items[i].v->type, tensors[1].items[i].v->type);
+    types[i] = join_types(n, owners[i], tensors[0].items[i].v->type, tensors[1].items[i].v->type, ranks);
     if (!types[i]) return NULL;
   }
   return types;
@@ -157,6 +158,93 @@ static bool inline_branch(onnx_node_t* n, ir_block_t* block) {
   return true;
 }
 
+// graph.if of blocks that give those tensors, as those types.
+static ir_op_t* build_if(onnx_node_t* n, ir_block_t* const* blocks, const onnx_values_t* tensors,
+                         const ir_type_t** types) {
+  ir_value_t* condition = onnx_as_scalar(n, n->in[0].v);
+  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_IF),
+                         .operands = &condition,
+                         .operand_count = 1,
+                         .result_types = types,
+                         .result_count = tensors[0].count,
+                         .region_count = 2};
+  ir_op_t* op = ir_build(n->b, &state);
+  for (uint32_t k = 0; k < 2; ++k) {
+    ir_region_append(&op->regions[k], blocks[k]);
+    yield_as(n, blocks[k], tensors[k], types, k == 0);
+  }
+  return op;
+}
+
+// What the op gives in place of the results that `like` shows.
+static void rebuild_results(onnx_node_t* n, ir_op_t* op, onnx_values_t like, const onnx_value_t* tensors,
+                            onnx_value_t* out) {
+  onnx_value_t* given = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, op->result_count + 1);
+  for (uint32_t i = 0; i < op->result_count; ++i) given[i] = onnx_value(ir_result(op, i), tensors[i].element);
+  onnx_values_rebuild(n, like, given, out);
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// Branches whose results have several ranks: what follows in the block goes into each of them. One that it does not
+// take is refused when it is chosen.
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool lower_rest(onnx_node_t* n, ir_block_t* block, onnx_values_t given, bool quiet, onnx_values_t* results) {
+  ir_builder_t outside = *n->b;
+  *n->b = ir_builder_at_end(n->ctx, block);
+  n->b->loc = outside.loc;
+  if (quiet) ir_context_mute(n->ctx, true);
+  bool lowered = onnx_lower_rest(n->lowering, given, results);
+  if (quiet) ir_context_mute(n->ctx, false);
+  if (!lowered) drop_block(block);
+  *n->b = outside;
+  return lowered;
+}
+
+// The types of what both rests give, or the one that there is.
+static const ir_type_t** join_rests(onnx_node_t* n, const onnx_values_t* tensors, const bool* lowered) {
+  uint32_t count = tensors[!lowered[0]].count;
+  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(n->ctx), const ir_type_t*, count + 1);
+  for (uint32_t i = 0; i < count; ++i) {
+    types[i] = tensors[!lowered[0]].items[i].v->type;
+    if (!lowered[0] || !lowered[1]) continue;
+    const ir_type_t* a = types[i];
+    types[i] = onnx_merge_types(n->ctx, a, tensors[1].items[i].v->type);
+    if (types[i]) continue;
+    onnx_unsupported(n,
+                     "the branches differ in rank, and so does result %u of the graph, with %s and %s; the model must "
+                     "declare its shape (value_info, or an output's)",
+                     i, ir_type_str(n->ctx, a), ir_type_str(n->ctx, tensors[1].items[i].v->type));
+    return NULL;
+  }
+  return types;
+}
+
+static bool lower_rests(onnx_node_t* n, ir_block_t* const* blocks, const onnx_values_t* given) {
+  onnx_values_t results[2] = {0}, tensors[2] = {0};
+  bool lowered[2];
+  lowered[0] = lower_rest(n, blocks[0], given[0], true, &results[0]);
+  lowered[1] = lower_rest(n, blocks[1], given[1], lowered[0], &results[1]);
+  if (!lowered[0] && !lowered[1]) return false;
+  for (uint32_t k = 0; k < 2; ++k) {
+    if (!lowered[k]) results[k] = results[!k];
+  }
+  for (uint32_t k = 0; k < 2; ++k) {
+    if (lowered[k] && !flatten_branch(n, blocks[k], &results[k], &results[!k], &tensors[k])) return false;
+  }
+  for (uint32_t k = 0; k < 2; ++k) {
+    if (!lowered[k]) tensors[k] = (onnx_values_t){NULL, tensors[!k].count};
+  }
+  const ir_type_t** types = join_rests(n, tensors, lowered);
+  if (!types) return false;
+  onnx_values_t* rest = ARENA_NEW(ir_context_arena(n->ctx), onnx_values_t);
+  *rest = (onnx_values_t){ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, results[0].count + 1), results[0].count};
+  ir_op_t* op = build_if(n, blocks, tensors, types);
+  rebuild_results(n, op, results[0], tensors[!lowered[0]].items, rest->items);
+  n->lowering->rest = rest;
+  return true;
+}
+
 bool onnx_lower_if(onnx_node_t* n) {
   ir_block_t *else_block = onnx_region_block(n, 0, 2), *then_block = else_block ? onnx_region_block(n, 1, 2) : NULL;
   if (!then_block || !onnx_check_single(n, 0) || !onnx_is_bool(n->in[0]))
@@ -167,23 +255,11 @@ bool onnx_lower_if(onnx_node_t* n) {
   onnx_values_t results[2], tensors[2];
   if (!lower_branch(n, then_block, blocks[0], &results[0])) return false;
   if (!lower_branch(n, else_block, blocks[1], &results[1])) return drop_block(blocks[0]), false;
-  const ir_type_t** types = join_branches(n, blocks, results, tensors);
+  bool ranks = false;
+  const ir_type_t** types = join_branches(n, blocks, results, tensors, &ranks);
+  if (ranks && lower_rests(n, blocks, results)) return true;
   if (!types) return drop_block(blocks[0]), drop_block(blocks[1]), false;
-  uint32_t count = tensors[0].count;
-  onnx_value_t* given = ARENA_ARRAY(ir_context_arena(n->ctx), onnx_value_t, count + 1);
-  ir_value_t* condition = onnx_as_scalar(n, n->in[0].v);
-  ir_op_state_t state = {.info = ir_context_op(n->ctx, GRAPH_IF),
-                         .operands = &condition,
-                         .operand_count = 1,
-                         .result_types = types,
-                         .result_count = count,
-                         .region_count = 2};
-  ir_op_t* op = ir_build(n->b, &state);
-  for (uint32_t k = 0; k < 2; ++k) {
-    ir_region_append(&op->regions[k], blocks[k]);
-    yield_as(n, blocks[k], tensors[k], types, k == 0);
-  }
-  for (uint32_t i = 0; i < count; ++i) given[i] = onnx_value(ir_result(op, i), tensors[0].items[i].element);
-  onnx_values_rebuild(n, results[0], given, n->out);
+  ir_op_t* op = build_if(n, blocks, tensors, types);
+  rebuild_results(n, op, results[0], tensors[0].items, n->out);
   return true;
 }

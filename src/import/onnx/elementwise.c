@@ -39,17 +39,33 @@ const char* onnx_nearest_row(const char* name) {
   return near_result(&near);
 }
 
-const char* onnx_find_refusal(const char* name) {
-  static const struct {
-    const char *name, *reason;
-  } refused[] = {
-#define REFUSED(name, reason) {#name, reason},
-#include "import/onnx/refused.def"
-  };
-  for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); ++i) {
-    if (strcmp(refused[i].name, name) == 0) return refused[i].reason;
+typedef struct refusal_t {
+  const char *name, *reason;
+} refusal_t;
+
+static const char* find_reason(const refusal_t* refusals, size_t count, const char* name) {
+  for (size_t i = 0; i < count; ++i) {
+    if (strcmp(refusals[i].name, name) == 0) return refusals[i].reason;
   }
   return NULL;
+}
+
+const char* onnx_find_refusal(const char* name) {
+  static const refusal_t refused[] = {
+#define REFUSED(name, reason) {#name, reason},
+#define DOMAIN(name, reason)
+#include "import/onnx/refused.def"
+  };
+  return find_reason(refused, sizeof(refused) / sizeof(*refused), name);
+}
+
+const char* onnx_refused_domain(const char* domain) {
+  static const refusal_t refused[] = {
+#define REFUSED(name, reason)
+#define DOMAIN(name, reason) {#name, reason},
+#include "import/onnx/refused.def"
+  };
+  return find_reason(refused, sizeof(refused) / sizeof(*refused), domain);
 }
 
 static scalar_fn_t row_fn(const onnx_node_t* n) {

@@ -31,6 +31,7 @@ typedef struct scope_t {
   const struct scope_t* caller;
   const onnx_pb_graph_t* graph;  // whose value_info declares types, or NULL
   onnx_names_t* types;           // name -> onnx_pb_type_t*
+  onnx_names_t* outputs;         // those of the model, whose sizes are compared with what is derived; or NULL
 } scope_t;
 
 static bool import_nodes(onnx_importer_t* im, scope_t* scope, const onnx_pb_nodes_t* nodes);
@@ -69,6 +70,10 @@ static const ir_type_t* declared_type(onnx_importer_t* im, const scope_t* scope,
   const onnx_pb_type_t* type = scope->types ? onnx_names_get(scope->types, intern(im, name)) : NULL;
   bool maps = type && type->sequence_type && type->sequence_type->elem_type && type->sequence_type->elem_type->map_type;
   return type && !maps ? onnx_import_type(im, type, intern(im, name)) : unknown_type(im);
+}
+
+static bool is_output(onnx_importer_t* im, const scope_t* scope, onnx_bytes_t name) {
+  return scope->outputs && onnx_names_has(scope->outputs, intern(im, name));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -252,6 +257,10 @@ static bool import_operator(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
   for (size_t i = 0; i < outputs; ++i) {
     if (!(types[i] = declared_type(im, scope, node->outputs.data[i]))) return false;
   }
+  const ir_type_t** declared = arena_copy(arena, types, sizeof(*types) * (outputs + 1));
+  for (size_t i = 0; i < outputs; ++i) {
+    if (is_output(im, scope, node->outputs.data[i])) types[i] = onnx_open_sizes(im->ctx, types[i]);
+  }
   ir_op_t* op = build_op(im, (ir_op_state_t){.name = "torch.operator",
                                              .operands = operands,
                                              .operand_count = (uint32_t)inputs,
@@ -269,6 +278,11 @@ static bool import_operator(onnx_importer_t* im, scope_t* scope, const onnx_pb_n
   }
   im->loc = loc;
   if (!onnx_finish_op(im, op)) return false;
+  for (uint32_t i = 0; i < outputs && im->lowering && im->lowering->unsupported; ++i) {
+    if (!is_output(im, scope, node->outputs.data[i]) || declared[i]->rank < 0) continue;
+    op->results[i].type = declared[i];  // nothing to compare it with
+    onnx_infer_argument(im->lowering, ir_result(op, i));
+  }
   for (size_t i = 0; i < outputs; ++i) {
     if (!define_value(im, scope, node->outputs.data[i], ir_result(op, (uint32_t)i))) return false;
   }
@@ -350,6 +364,8 @@ static bool check_domain(onnx_importer_t* im, const onnx_pb_node_t* node) {
   const char *name = intern(im, node->op_type), *from = intern(im, domain);
   if (!imported)
     return ir_error(im->ctx, im->loc, "operator '%s' is of domain '%s', which the model does not import", name, from);
+  const char* refusal = onnx_refused_domain(from);
+  if (refusal) return ir_error(im->ctx, im->loc, "operator '%s' of domain '%s' is refused: %s", name, from, refusal);
   if (familiar || !onnx_find_row(name)) return true;
   return ir_error(im->ctx, im->loc, "operator '%s' of domain '%s' is not supported", name, from);
 }
@@ -395,8 +411,12 @@ static scope_t graph_scope(onnx_importer_t* im, const scope_t* outer, const onnx
   scope.values = onnx_names_create(arena, outer ? outer->values : NULL);
   scope.types = onnx_names_create(arena, NULL);
   scope.graph = graph;
+  scope.outputs = !outer && im->lowering ? onnx_names_create(arena, NULL) : NULL;
   declare_types(im, &scope, &graph->value_infos);
   declare_types(im, &scope, &graph->outputs);
+  for (size_t i = 0; scope.outputs && i < graph->outputs.count; ++i) {
+    onnx_names_set(scope.outputs, intern(im, graph->outputs.data[i].name), scope.outputs);
+  }
   return scope;
 }
 
@@ -533,6 +553,26 @@ static void set_function_type(onnx_importer_t* im, ir_op_t* func, const ir_type_
   ir_op_set_attr(im->ctx, func, "function_type", ir_attr_type(im->ctx, type));
 }
 
+// Where types are derived, warns of outputs that are declared with others; else their names go along, so that the
+// lowering can.
+static bool check_outputs(onnx_importer_t* im, ir_op_t* func, const scope_t* scope) {
+  const onnx_pb_value_infos_t* outputs = &scope->graph->outputs;
+  arena_t* arena = ir_context_arena(im->ctx);
+  const ir_attr_t** names = ARENA_ARRAY(arena, const ir_attr_t*, outputs->count + 1);
+  for (size_t i = 0; i < outputs->count; ++i) {
+    ir_name_t name = intern(im, outputs->data[i].name);
+    names[i] = ir_attr_cstring(im->ctx, name);
+    const ir_type_t* declared = im->lowering ? declared_type(im, scope, outputs->data[i].name) : NULL;
+    if (im->lowering && !declared) return false;
+    if (!declared) continue;
+    const ir_type_t* computed = ir_operand(func->regions[0].first->last, (uint32_t)i)->type;
+    onnx_compare_sizes(im->ctx, im->loc, arena_printf(arena, "'%s'", name), declared, computed);
+  }
+  if (im->lowering) return true;
+  ir_op_set_attr(im->ctx, func, ONNX_OUTPUT_NAMES, ir_attr_array(im->ctx, names, (uint32_t)outputs->count));
+  return true;
+}
+
 static bool import_main(onnx_importer_t* im, const onnx_pb_graph_t* graph) {
   ir_context_t* ctx = im->ctx;
   arena_t* arena = ir_context_arena(ctx);
@@ -563,7 +603,7 @@ static bool import_main(onnx_importer_t* im, const onnx_pb_graph_t* graph) {
     if (!define_value(im, &scope, inputs[i]->name, entry->args[i])) return false;
   }
   if (!externalize_inputs(im, &scope, inputs + count, all - count)) return false;
-  if (!import_body(im, &scope, graph, "func.return")) return false;
+  if (!import_body(im, &scope, graph, "func.return") || !check_outputs(im, func, &scope)) return false;
   set_function_type(im, func, types, count);
   return true;
 }

@@ -148,7 +148,9 @@ static bool lower_newest(onnx_lowering_t* l, ir_op_t* op) {
   }
   n.out = ARENA_ARRAY(arena, onnx_value_t, n.out_count + 1);
   l->b.loc = op->loc;
-  if (!check_inputs(&n) || !check_holders(&n) || !call_handler(&n) || !check_outputs(&n)) return false;
+  if (!check_inputs(&n) || !check_holders(&n) || !call_handler(&n)) return false;
+  if (l->rest) return true;
+  if (!check_outputs(&n)) return false;
   for (uint32_t i = 0; i < n.out_count; ++i) {
     if (!n.out[i].v) continue;
     if (!n.out[i].holder) n.out[i].v = refine(l, n.out[i], op->results[i].type);
@@ -254,19 +256,14 @@ static bool lower_op(onnx_lowering_t* l, ir_op_t* op) {
   return keep_op(l, op);
 }
 
-bool onnx_lower_block(onnx_lowering_t* l, ir_block_t* block, onnx_values_t args, onnx_values_t* results) {
-  ir_op_t* terminator = block->last;
-  const ir_loc_t* loc = l->b.loc;
-  if (!terminator || args.count != block->arg_count) {
-    return ir_error(l->ctx, loc, "the body takes %u values and is given %u", block->arg_count, args.count);
-  }
-  if (++l->depth > MAX_DEPTH) return ir_error(l->ctx, loc, "regions and calls nest too deep");
-  for (uint32_t i = 0; i < args.count; ++i) {
-    block->args[i]->data = NULL;
-    if (args.items[i].v) set_lowered(l, block->args[i], args.items[i]);
-  }
-  for (ir_op_t* op = block->first; op != terminator; op = op->next) {
+// Lowers the ops from `op` on; `*results` are the values that the terminator behind them names.
+static bool lower_ops(onnx_lowering_t* l, ir_op_t* op, ir_op_t* terminator, onnx_values_t* results) {
+  for (; op != terminator; op = op->next) {
     if (!lower_op(l, op)) return false;
+    if (!l->rest) continue;
+    *results = *l->rest;
+    l->rest = NULL;
+    return true;
   }
   results->count = terminator->operand_count;
   results->items = ARENA_ARRAY(ir_context_arena(l->ctx), onnx_value_t, results->count + 1);
@@ -276,9 +273,37 @@ bool onnx_lower_block(onnx_lowering_t* l, ir_block_t* block, onnx_values_t args,
     return ir_op_error(l->ctx, terminator, "returns a value of unsupported type %s",
                        ir_type_str(l->ctx, ir_operand(terminator, i)->type));
   }
+  return true;
+}
+
+bool onnx_lower_block(onnx_lowering_t* l, ir_block_t* block, onnx_values_t args, onnx_values_t* results) {
+  const ir_loc_t* loc = l->b.loc;
+  if (!block->last || args.count != block->arg_count) {
+    return ir_error(l->ctx, loc, "the body takes %u values and is given %u", block->arg_count, args.count);
+  }
+  if (++l->depth > MAX_DEPTH) return ir_error(l->ctx, loc, "regions and calls nest too deep");
+  for (uint32_t i = 0; i < args.count; ++i) {
+    block->args[i]->data = NULL;
+    if (args.items[i].v) set_lowered(l, block->args[i], args.items[i]);
+  }
+  if (!lower_ops(l, block->first, block->last, results)) return false;
   --l->depth;
   l->b.loc = loc;
   return true;
+}
+
+bool onnx_lower_rest(onnx_lowering_t* l, onnx_values_t given, onnx_values_t* results) {
+  ir_op_t* source = l->source;
+  const ir_loc_t* loc = l->b.loc;
+  uint32_t depth = l->depth;
+  if (depth >= MAX_DEPTH) return ir_error(l->ctx, loc, "branches with results of several ranks nest too deep");
+  l->depth = depth + 1;
+  for (uint32_t i = 0; i < given.count; ++i) set_lowered(l, ir_result(source, i), given.items[i]);
+  bool lowered = lower_ops(l, source->next, source->parent->last, results);
+  l->depth = depth;
+  l->source = source;
+  l->b.loc = loc;
+  return lowered;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -381,7 +406,8 @@ static bool values_fit(ir_context_t* ctx, const ir_block_t* block) {
   return true;
 }
 
-static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
+// `is_called`: by functions that rely on the sizes that it declares.
+static bool lower_func(ir_context_t* ctx, ir_op_t* func, bool is_called) {
   arena_t* arena = ir_context_arena(ctx);
   ir_block_t* body = func->regions[0].first;
   const ir_type_t* type = ir_type_function(ctx, NULL, 0, NULL, 0);
@@ -400,7 +426,9 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   onnx_values_t results = {0};
   if (!lower_arguments(&l, func, body, entry, args)) return false;
   name_sizes(&l, func, lowered, args);
+  const ir_type_t** declared = is_called ? NULL : onnx_open_results(ctx, func);
   if (!onnx_lower_block(&l, body, (onnx_values_t){args, body->arg_count}, &results)) return false;
+  if (declared) onnx_compare_results(ctx, func, declared, results);
   onnx_node_t node = func_node(&l, func);
   l.b.loc = body->last->loc;
   if (!onnx_values_flatten(&node, results, &results)) return false;
@@ -421,6 +449,7 @@ static bool lower_func(ir_context_t* ctx, ir_op_t* func) {
   ir_op_set_attr(ctx, lowered, "function_type", ir_attr_type(ctx, type));
   import_erase_dead(entry);
   ir_op_remove_attr(lowered, LOWER_SIZE_NAMES);
+  ir_op_remove_attr(lowered, ONNX_OUTPUT_NAMES);
   return values_fit(ctx, entry);
 }
 
@@ -449,8 +478,9 @@ bool onnx_lower_module(ir_context_t* ctx, ir_op_t* module) {
   for (ir_op_t *op = body->first, *next; op; op = next) {
     next = op == last ? NULL : op->next;
     const char* visibility = ir_op_string(op, "sym_visibility", "public");
-    if (!is_torch_func(op) || (strcmp(visibility, "private") == 0 && !is_called_by_others(module, op))) continue;
-    lowered &= lower_func(ctx, op);
+    if (!is_torch_func(op)) continue;
+    bool is_called = is_called_by_others(module, op);
+    if (is_called || strcmp(visibility, "private") != 0) lowered &= lower_func(ctx, op, is_called);
   }
   if (!lowered) return false;
   IR_FOR_OPS_SAFE(op, body) {

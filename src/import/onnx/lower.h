@@ -49,6 +49,7 @@ struct onnx_row_t {
 const onnx_row_t* onnx_find_row(const char* name);
 // Why an operator is refused for good (refused.def), or NULL.
 const char* onnx_find_refusal(const char* name);
+const char* onnx_refused_domain(const char* domain);  // the same of all its operators
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Driver
@@ -65,6 +66,7 @@ struct onnx_lowering_t {
   uint32_t depth;       // of regions
   ir_op_t* source;      // the op at work as the program has it
   uint32_t op_count;    // lowered so far
+  const struct onnx_values_t* rest;  // set by an op that lowered what follows it, too: what its block gives
 };
 
 // For the importer: lowers ops one by one into a scratch block and gives their results types.
@@ -86,6 +88,9 @@ typedef struct onnx_values_t {
 // Lowers the ops of a block at the builder with `args` as values of its arguments; `*results` (in the arena) are the
 // values that its terminator names.
 bool onnx_lower_block(onnx_lowering_t* lowering, ir_block_t* block, onnx_values_t args, onnx_values_t* results);
+
+// Lowers at the builder what follows the op at work in its block, with those results of it. False after a diagnostic.
+bool onnx_lower_rest(onnx_lowering_t* lowering, onnx_values_t given, onnx_values_t* results);
 
 //===----------------------------------------------------------------------------------------------------------------===
 // For handlers (node.c)
@@ -210,6 +215,16 @@ onnx_dim_t onnx_dim_div(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
 onnx_dim_t onnx_dim_common(onnx_node_t* n, onnx_dim_t a, onnx_dim_t b);
 // Sizes for types and the index values of the dynamic ones, in order; both arrays have ONNX_MAX_RANK entries.
 void onnx_split_dims(int32_t rank, const onnx_dim_t* dims, int64_t* sizes, ir_value_t** dynamic);
+
+// Declared results (declared.c). The type with '?' for all sizes; a warning where a declared size is not what is
+// computed.
+const ir_type_t* onnx_open_sizes(ir_context_t* ctx, const ir_type_t* type);
+void onnx_compare_sizes(ir_context_t* ctx, const ir_loc_t* loc, const char* output, const ir_type_t* declared,
+                        const ir_type_t* computed);
+// The declared types of what a function returns, whose sizes are then left to the lowering; and a comparison with that.
+const ir_type_t** onnx_open_results(ir_context_t* ctx, const ir_op_t* func);
+void onnx_compare_results(ir_context_t* ctx, const ir_op_t* func, const ir_type_t* const* declared,
+                          onnx_values_t results);
 
 // What is known of small tensors at compile time (shapes.c).
 const ir_attr_t* onnx_constant(onnx_node_t* n, ir_value_t* v);  // ELEMENTS, or NULL

@@ -11,6 +11,8 @@
 enum { ONNX_NEWEST_OPSET = 28 };
 // Attribute of an imported function: for each input the names of its dimensions, "" for one without.
 #define ONNX_DIM_PARAMS "torch.onnx_meta.dim_params"
+// Attribute of an imported function whose results have the types that the model declares: their names.
+#define ONNX_OUTPUT_NAMES "torch.onnx_meta.output_names"
 // Attribute of an imported operator that is not known: its domain, where that is not the default one.
 #define ONNX_DOMAIN_ATTR "torch.onnx_meta.domain"
 // The operator that somebody may have meant by a name that is none, or NULL.

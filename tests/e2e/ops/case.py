@@ -168,6 +168,7 @@ class Case:
         self.sizes = options.pop("sizes", [{}])
         self.dynamic = options.pop("dynamic", False) or self.sizes != [{}]
         self.reference = options.pop("reference", False)
+        self.declared = options.pop("declared", None)
         self.domain_version = options.pop("domain_version", 1)
         self.attributes = options
 
@@ -192,7 +193,7 @@ def case(op, label, *operands, **options):
     """A model of one node. Options: opset (17), results (1), tolerance, dynamic (the result's shape is not in the
     model), sizes (a list of what named dimensions and chosen operands are: one module must do for all; with an entry
     "stops" the program must stop with a message that has this text), reference (ONNX's reference is right,
-    not ONNX Runtime), domain_version (1: of the domain that the attribute `domain` names); the others are the node's
+    not ONNX Runtime), declared (the shape that the model claims its results to have), domain_version (1: of the domain that the attribute `domain` names); the others are the node's
     attributes."""
     add(f"{op}-{label}" if label else op, one_node(op), operands, options)
 
@@ -272,6 +273,7 @@ def model_of(case, arrays, results=None):
             outputs.append(helper.make_empty_tensor_value_info(f"y{i}"))
             continue
         shape = [f"d{i}_{axis}" for axis in range(results[i].ndim)] if case.dynamic else results[i].shape
+        shape = case.declared or shape
         kind = helper.np_dtype_to_tensor_dtype(results[i].dtype)
         outputs.append(helper.make_tensor_value_info(f"y{i}", kind, shape))
     nodes = case.build(case)

@@ -195,7 +195,7 @@ def if_one_value(case_):
 graph_case("Scan-sizes", scan_sizes, f32("n"), f32("m", "n"), chosen("from"), chosen("to"), results=2, sizes=[
     {"n": 4, "m": 5, "from": [1], "to": [3]}, {"n": 2, "m": 1, "from": [0], "to": [9]}, {"n": 3, "m": 2, "from": [1], "to": [2]}])
 graph_case("If-ranks", if_ranks, chosen("which", np.bool_), f32(3, 4), const([0], np.int64), sizes=[
-    {"which": True}, {"which": False, "stops": "another rank than the program declares"}])
+    {"which": True}, {"which": False, "stops": "another rank than the program takes"}])
 graph_case("If-one-value", if_one_value, chosen("which", np.bool_), f32(4), const([2], np.int64), const([3], np.int64),
            sizes=BOTH)
 
@@ -221,7 +221,26 @@ def if_asked_rank(case_):
 graph_case("If-any-rank", if_any_rank, chosen("which", np.bool_), f32(3, 4), const([-1, 2], np.int64),
            sizes=BOTH)
 graph_case("If-asked-rank", if_asked_rank, chosen("which", np.bool_), f32(3, "n"), sizes=[
-    {"which": False, "n": 4}, {"which": True, "n": 4, "stops": "another rank than the program declares"}])
+    {"which": False, "n": 4}, {"which": True, "n": 4, "stops": "another rank than the program takes"}])
+
+
+def if_rest(*rest):
+    """The branches differ in rank, which only what follows in each of them can tell."""
+    def build(case_):
+        then = helper.make_graph([helper.make_node("ReduceMax", ["x1"], ["a"], axes=[0], keepdims=0)], "then", [], [value("a", F, None)])
+        other = helper.make_graph([helper.make_node("Neg", ["x1"], ["b"])], "else", [], [value("b", F, None)])
+        return [helper.make_node("If", ["x0"], ["v"], then_branch=then, else_branch=other), *rest]
+    return build
+
+
+graph_case("If-rest-both", if_rest(helper.make_node("Gather", ["v", "x2"], ["p"], axis=-1),
+                                   helper.make_node("ReduceSum", ["p"], ["y0"], keepdims=0)),
+           chosen("which", np.bool_), f32(3, "n"), const([2, 0], np.int64),
+           sizes=[{"which": False, "n": 4}, {"which": True, "n": 5}])
+graph_case("If-rest-one", if_rest(helper.make_node("Sin", ["v"], ["u"]),
+                                  helper.make_node("ReduceMax", ["u"], ["y0"], axes=[1], keepdims=0)),
+           chosen("which", np.bool_), f32(3, "n"), sizes=[
+    {"which": False, "n": 4}, {"which": True, "n": 4, "stops": "another rank than the program takes"}])
 
 
 def nested_growing(depth):

@@ -462,3 +462,8 @@ for padding in ("zeros", "border", "reflection"):
     for align in (0, 1):
         dynamic("GridSample", f"{padding}-{align}", f32("n", 2, "h", "w"), f32("n", 3, 4, 2), opset=20, mode="linear",
                 padding_mode=padding, align_corners=align, sizes=[{"n": 1, "h": 5, "w": 3}, {"n": 2, "h": 2, "w": 1}])
+# What the model declares of its results is wrong: what it computes counts.
+case("Abs", "declared-batch", f32("n", 6), sizes=[{"n": 3}, {"n": 1}], declared=[1, 6])
+case("Transpose", "declared-sizes", f32(3, 6), declared=[3, 6])
+case("Compress", "declared-count", f32(5), chosen("kept", np.bool_), declared=[2],
+     sizes=[{"kept": [True, True, True, False, False]}, {"kept": [False] * 5}])

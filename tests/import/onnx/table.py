@@ -27,7 +27,7 @@ BACKEND_TESTS = 1884  # of onnx 1.23.2, build_tools/requirements-test.txt
 
 def rows(name, kinds):
     text = (SOURCES / name).read_text()
-    return re.findall(rf"^(?:{kinds})\((\w+)(?:, \"(.*)\")?", text, re.M)
+    return re.findall(rf"^(?:{kinds})\(([\w.]+)(?:, \"(.*)\")?", text, re.M)
 
 
 def renamed():
@@ -78,7 +78,8 @@ def operators():
     own = sorted(OWN_NAMES.get(name, name) for name in have - known)
     lines += [f"**ONNX Runtime's own** (`com.microsoft`): {', '.join(own)}.", "",
               "Refused for good:", "", "| operator | what to do instead |", "|---|---|"]
-    return lines + [f"| {name} | {reason} |" for name, reason in sorted(refused.items())]
+    lines += [f"| {name} | {reason} |" for name, reason in sorted(refused.items())]
+    return lines + [f"| all of `{name}` | {reason} |" for name, reason in rows("refused.def", "DOMAIN")]
 
 
 def numbers(cache):
