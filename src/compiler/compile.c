@@ -18,6 +18,7 @@
 #include "compiler/kernels.h"
 #include "compiler/named_targets.h"
 #include "compiler/parameters.h"
+#include "compiler/pass_through.h"
 #include "compiler/run.h"
 #include "dialects/cf.h"
 #include "dialects/graph.h"
@@ -376,6 +377,7 @@ pass_result_t step_host_scalars(ir_op_t* module, ir_context_t* ctx, void* user) 
 static bool is_gpu(const device_info_t* device) { return device->kind == DEVICE_GPU; }
 
 static pass_result_t step_form(ir_op_t* module, ir_context_t* ctx, void* user) {
+  if (((const run_t*)user)->options->host_only) pass_through_views(ctx, module);
   return fusion_form_dispatches(module, ctx, &(fusion_target_t){.gpu = all_targets(user, is_gpu)});
 }
 

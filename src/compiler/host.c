@@ -96,9 +96,11 @@ static bool passed_type(const ir_type_t* type, vm_type_t* out) {
   return *out = type->width > 32 ? VM_TYPE_I64 : VM_TYPE_I32, true;
 }
 
-// Bytes that hold packed elements have another shape; complex numbers one dimension less than their parts.
+// Bytes that hold packed elements have another shape; complex numbers one dimension less than their parts. What is only
+// passed through is a view (pass_through.h).
 static bool kept_fits(const ir_type_t* kept, const ir_type_t* own) {
   vm_type_t x, y;
+  if (ir_type_is_tensor(kept) && own->kind == IR_TYPE_OPAQUE) return true;
   if (ir_type_is_tensor(kept) != ir_type_is_tensor(own)) return false;
   if (!ir_type_is_tensor(kept)) return passed_type(kept, &x) && host_scalar_type(own, &y) && x == y;
   bool complex = kept->element->kind == IR_TYPE_COMPLEX;
