@@ -163,7 +163,7 @@ bool dispatch_parse_call(ir_parser_t* p, ir_draft_t* op) {
   return parse_call(p, &call) && ir_parse_expect(p, ":") && parse_call_types(p, op, &call) && add_call(p, op, &call);
 }
 
-ir_op_t* dispatch_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+ir_op_t* call_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
   ir_draft_t op;
   call_t call = {0};
   ir_draft_init(p, &op, info, loc);

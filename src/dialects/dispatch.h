@@ -4,7 +4,8 @@
 
 #include "dialects/table.h"
 
-// Assembly of a row: prefix_parse reads it, and it prints in the generic form.
+// Assembly of a row: prefix_parse reads it, and it prints in the generic form (those with a printer of their own are
+// HOOKs).
 #define DISPATCH(prefix) \
   prefix##_parse, dispatch_print, &(const ir_assembly_t) { NULL }
 void dispatch_print(ir_printer_t* pr, ir_op_t* op);
@@ -21,13 +22,25 @@ bool dispatch_parse_call(ir_parser_t* p, ir_draft_t* op);
 // [count(%w: index, ...) -> (index, index, index) { ... }], also behind another word.
 bool dispatch_parse_count(ir_parser_t* p, ir_draft_t* op, const char* word);
 
+// Whether these parts can be written as they are read: a name, a body of one block, and the number of workgroups, alone
+// in the last region.
+bool dispatch_has_name(const ir_op_t* op);
+bool dispatch_has_body(const ir_op_t* op);
+bool dispatch_has_count(const ir_op_t* op, uint32_t region);
+// The op's name too.
+void dispatch_print_name(ir_printer_t* pr, const ir_op_t* op);
+void dispatch_print_count(ir_printer_t* pr, const ir_op_t* op, uint32_t region, const char* word);
+
 //   [visibility] @name [attributes {...}] { ... }
 ir_op_t* executable_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+void executable_print(ir_printer_t* pr, ir_op_t* op);
 //   [visibility] @name [as("alias")] [workgroups(...) -> (...) { ... }] [attributes {...}]
 ir_op_t* export_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+void export_print(ir_printer_t* pr, ir_op_t* op);
 //   @executable::@export[%workload, ...](%argument, ...) {...} : (type{sizes}, ...) -> (type{sizes} | %argument{...},
 //   ...)
-ir_op_t* dispatch_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+ir_op_t* call_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+void call_print(ir_printer_t* pr, ir_op_t* op);
 //   [%workload, ...](%argument, ...) : (...) -> (...) [attributes {...}] = (%a: type, ...) { ... } [count(...) ...]
 ir_op_t* workgroups_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
 //   %x, offsets = [...], sizes = [...], strides = [...] : type{sizes} -> type{sizes}     as tensor.extract_slice

@@ -42,6 +42,41 @@ static ir_op_t* hal_export_parse(ir_parser_t* p, const ir_op_info_t* info, const
   return !older || ir_draft_region(p, &op, NULL, NULL) ? ir_draft_finish(p, &op) : NULL;
 }
 
+// word(attribute), where the op has it.
+static void print_part(ir_printer_t* pr, const ir_op_t* op, const char* word, const char* name) {
+  const ir_attr_t* attr = ir_op_attr(op, name);
+  if (!attr) return;
+  ir_emitf(pr, " %s(", word);
+  if (ir_attr_own_type(attr) == ir_type_int(ir_printer_context(pr), 64)) {
+    ir_emit_attr_bare(pr, attr);
+  } else {
+    ir_emit_attr(pr, attr);
+  }
+  ir_emit(pr, ")");
+}
+
+static void hal_variant_print(ir_printer_t* pr, ir_op_t* op) {
+  static const char* const held[] = {"sym_name", "sym_visibility", "target", "objects", NULL};
+  if (!dispatch_has_name(op) || !dispatch_has_body(op) || !ir_op_attr(op, "target")) return ir_emit_generic(pr, op);
+  dispatch_print_name(pr, op);
+  print_part(pr, op, "target", "target");
+  print_part(pr, op, "objects", "objects");
+  ir_emit_attr_dict_keyword(pr, op, held);
+  ir_emit(pr, " ");
+  ir_emit_region(pr, &op->regions[0], 0);
+}
+
+static void hal_export_print(ir_printer_t* pr, ir_op_t* op) {
+  static const char* const held[] = {"sym_name", "sym_visibility", "ordinal", "layout", NULL};
+  bool fits = dispatch_has_name(op) && dispatch_has_count(op, 0) && ir_op_attr(op, "layout");
+  if (!fits) return ir_emit_generic(pr, op);
+  dispatch_print_name(pr, op);
+  print_part(pr, op, "ordinal", "ordinal");
+  print_part(pr, op, "layout", "layout");
+  dispatch_print_count(pr, op, 0, "count");
+  ir_emit_attr_dict_keyword(pr, op, held);
+}
+
 // {#target [ordinal(n)] = [objects], ...} as #hal.executable.objects<...>
 static const ir_attr_t* parse_objects(ir_parser_t* p) {
   ir_context_t* ctx = ir_parse_context(p);
