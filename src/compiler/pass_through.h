@@ -4,8 +4,8 @@
 
 #include "ir/ir.h"
 
-// Arguments that are tensors and nothing but results of their function become the views that callers pass, which need no
-// device:
+// Arguments that are tensors and nothing but results of their function become the views that callers pass, which need
+// no device:
 //   func.func @f(%x: tensor<2xi32>) -> tensor<2xi32> { return %x }
 //   => func.func @f(%x: !hal.buffer_view) -> !hal.buffer_view attributes {iree.abi.type = (tensor<2xi32>) -> ...}
 void pass_through_views(ir_context_t* ctx, ir_op_t* module);

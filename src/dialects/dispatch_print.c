@@ -11,7 +11,8 @@ bool dispatch_has_name(const ir_op_t* op) {
   const char* visibility = ir_op_string(op, "sym_visibility", NULL);
   if (!ir_op_string(op, "sym_name", NULL)) return false;
   if (!ir_op_attr(op, "sym_visibility")) return true;
-  return visibility && (!strcmp(visibility, "private") || !strcmp(visibility, "public") || !strcmp(visibility, "nested"));
+  return visibility &&
+         (!strcmp(visibility, "private") || !strcmp(visibility, "public") || !strcmp(visibility, "nested"));
 }
 
 void dispatch_print_name(ir_printer_t* pr, const ir_op_t* op) {
@@ -108,7 +109,8 @@ static bool names_argument(const ir_op_t* op, const segments_t* s, int64_t argum
 static bool read_segments(const ir_op_t* op, segments_t* s) {
   int64_t total = 0, sizes[2] = {0, 0};
   bool fits = ir_op_ints(op, "operandSegmentSizes", s->counts, SEGMENTS) == SEGMENTS && op->result_count &&
-              op->result_count <= MAX_RESULTS && ir_op_ints(op, "tied_operands", s->tied, MAX_RESULTS) == op->result_count;
+              op->result_count <= MAX_RESULTS &&
+              ir_op_ints(op, "tied_operands", s->tied, MAX_RESULTS) == op->result_count;
   for (int i = 0; fits && i < SEGMENTS; ++i) {
     s->first[i] = total;
     fits = s->counts[i] >= 0 && s->counts[i] <= op->operand_count;

@@ -176,6 +176,32 @@ static ir_op_t* trace_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_l
 }
 PRINT_GENERIC(trace)
 
+// [%scope::]%key[%offset] : type{sizes}
+static ir_op_t* parameter_load_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_context_t* ctx = ir_parse_context(p);
+  ir_draft_t op;
+  ir_ref_t names[2], offset;
+  ir_ref_list_t sizes = {0};
+  ir_draft_init(p, &op, info, loc);
+  if (!ir_parse_ref(p, &names[0])) return NULL;
+  uint32_t count = 1 + ir_parse_try(p, "::");
+  if (count == 2 && !ir_parse_ref(p, &names[1])) return NULL;
+  if (!ir_parse_expect(p, "[") || !ir_parse_ref(p, &offset) || !ir_parse_expect(p, "]")) return NULL;
+  const ir_type_t *type = ir_parse_expect(p, ":") ? dispatch_parse_tied(p, &sizes) : NULL,
+                  *buffer = ir_type_opaque(ctx, "util.buffer", NULL);
+  for (uint32_t i = 0; type && i < count; ++i) {
+    if (!ir_draft_operand(p, &op, &names[i], buffer)) return NULL;
+  }
+  if (!type || !ir_draft_operand(p, &op, &offset, ir_type_int(ctx, 64)) || !dispatch_add_indices(p, &op, &sizes)) {
+    return NULL;
+  }
+  int32_t segments[] = {(int32_t)count - 1, 1, 1, (int32_t)sizes.count};
+  ir_draft_attr(p, &op, "operandSegmentSizes", ir_attr_dense_array(ctx, ir_type_int(ctx, 32), segments, 4));
+  ir_draft_result(p, &op, type);
+  return ir_parse_attr_dict_keyword(p, &op) ? ir_draft_finish(p, &op) : NULL;
+}
+PRINT_GENERIC(parameter_load)
+
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"flow." #name, FLOW_##ENUM, __VA_ARGS__},
 #include "dialects/flow.def"

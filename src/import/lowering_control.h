@@ -11,6 +11,8 @@ bool lower_blocks(lowering_t* l, ir_region_t* region, const lower_value_t* args,
 // util.global, ml_program.global and tosa.variable become graph.global; util.initializer is made to look like a
 // function with the attribute graph.initializer. Comes before the functions.
 bool lower_globals(lowering_t* l);
+// What #flow.parameter.named<"scope"::"key"> names, or with a key alone; false where it does not.
+bool lower_parameter_name(ir_context_t* ctx, const ir_attr_t* value, const char** scope, const char** key);
 bool lower_is_global(const ir_op_t* op);
 
 // Complex tensors outside of the program: tensor<4x2xf32> for tensor<4xcomplex<f32>>, which is the same memory, and

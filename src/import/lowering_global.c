@@ -95,17 +95,25 @@ static void add_attr(global_t* g, const char* name, const ir_attr_t* value) {
   g->attrs[g->count++] = (ir_named_attr_t){ir_intern_cstr(g->l->ctx, name), value};
 }
 
-// "scope"::"key", or a key alone.
+bool lower_parameter_name(ir_context_t* ctx, const ir_attr_t* value, const char** scope, const char** key) {
+  const char* at = value->body ? value->body : "";
+  *scope = "";
+  *key = quoted(ctx, &at);
+  at += strspn(at, " ");
+  if (*key && strncmp(at, "::", 2) == 0) {
+    at += 2;
+    *scope = *key;
+    *key = quoted(ctx, &at);
+  }
+  return *key != NULL;
+}
+
 static bool add_parameter(global_t* g, const ir_attr_t* value) {
   ir_context_t* ctx = g->l->ctx;
-  const char *at = value->body ? value->body : "", *scope = "", *key = quoted(ctx, &at);
-  at += strspn(at, " ");
-  if (key && strncmp(at, "::", 2) == 0) {
-    at += 2;
-    scope = key;
-    key = quoted(ctx, &at);
+  const char *scope, *key;
+  if (!lower_parameter_name(ctx, value, &scope, &key)) {
+    return ir_op_error(ctx, g->op, "names no parameter; #%s<\"scope\"::\"key\"> does", value->text);
   }
-  if (!key) return ir_op_error(ctx, g->op, "names no parameter; #%s<\"scope\"::\"key\"> does", value->text);
   if (!ir_type_is_tensor(g->type)) return ir_op_error(ctx, g->op, "is a number; parameters are tensors");
   add_attr(g, "parameter_scope", ir_attr_cstring(ctx, scope));
   add_attr(g, "parameter_key", ir_attr_cstring(ctx, key));

@@ -216,7 +216,7 @@ static bool flow_lower_trace(lower_op_t* n) {
 #define VIEW(ENUM) ROW(ENUM, .fn = dispatch_lower_view, .flags = LOWER_STANDS_FOR)
 #define REFUSED(ENUM) ROW(ENUM, .fn = lower_refused, .text = DISPATCH_NO_PLACE)
 static const lower_row_t rows[] = {
-    AT(TENSOR_CONSTANT, lower_unfoldable),
+    AT(TENSOR_CONSTANT, parameter_lower_constant),
     AT(TENSOR_DYNAMIC_CONSTANT, lower_unfoldable),
     AT(TENSOR_TIE_SHAPE, flow_lower_same),
     AT(TENSOR_CLONE, flow_lower_same),
@@ -233,6 +233,7 @@ static const lower_row_t rows[] = {
     AT(TENSOR_SLICE, flow_lower_slice),
     AT(DISPATCH_REGION, flow_lower_region),
     AT(TENSOR_TRACE, flow_lower_trace),
+    AT(PARAMETER_LOAD, parameter_lower_load),
     AT(DISPATCH_WORKGROUPS, dispatch_lower_workgroups),
     AT(DISPATCH, dispatch_lower_dispatch),
 

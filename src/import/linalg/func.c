@@ -9,6 +9,7 @@
 #include "dialects/ml_program.h"
 #include "dialects/util.h"
 #include "import/control.h"
+#include "import/linalg/ops.h"
 #include "import/lowering_control.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -269,6 +270,8 @@ static const lower_row_t util_rows[] = {
     AT(UTIL, GLOBAL_STORE_INDIRECT) = {.fn = lower_global_store, .flags = LOWER_ANY_VALUE},
     AT(UTIL, OPTIMIZATION_BARRIER) = {.fn = lower_barrier, .flags = LOWER_ANY_VALUE},
     AT(UTIL, BUFFER_CONSTANT) = {.fn = lower_buffer},
+    AT(UTIL, STRING_FORMAT) = {.fn = string_lower_format},
+    AT(UTIL, STRING_ITOA) = {.fn = string_lower_itoa},
     AT(UTIL, UNFOLDABLE_CONSTANT) = {.fn = lower_unfoldable},
 };
 static const lower_row_t ml_program_rows[] = {

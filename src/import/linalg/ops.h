@@ -149,6 +149,12 @@ const char* arith_reduction_kind(const ir_op_t* op);
 #define X(name) bool linalg_lower_##name(lower_op_t* n);
 LINALG_HANDLERS(X)
 #undef X
+// Parameters by names that are put together (parameter.c), and whether the block has to do with such names.
+bool parameter_lower_load(lower_op_t* n);
+bool parameter_lower_constant(lower_op_t* n);  // #flow.parameter.named, or elements
+bool string_lower_format(lower_op_t* n);
+bool string_lower_itoa(lower_op_t* n);
+bool parameter_is_named_in(const ir_block_t* block);
 // A constant that folding does not see through (func.c).
 bool lower_unfoldable(lower_op_t* n);
 

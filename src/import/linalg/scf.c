@@ -129,6 +129,28 @@ static bool yield_next(lower_op_t* n, ir_value_t* next, const lower_value_t* val
   return true;
 }
 
+// Rounds of a loop in which names of parameters are made of its number, one behind the other.
+static bool lower_rounds(lower_op_t* n, ir_block_t* block) {
+  enum { MAX_ROUNDS = 4096 };
+  uint32_t carried = n->op->result_count, rounds = 0, count = carried;
+  int64_t first, end, step;
+  bool known = lower_constant_index(n->in[0], &first) && lower_constant_index(n->in[1], &end) &&
+               lower_constant_index(n->in[2], &step) && step > 0;
+  if (!known) return lower_unsupported(n, "bounds and a step known here are where the loop's number names parameters");
+  lower_value_t* args = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, 1 + carried);
+  memcpy(args + 1, n->values + 3, sizeof(*args) * carried);
+  for (int64_t i = first; i < end; i += step) {
+    lower_value_t* values = NULL;
+    if (rounds++ == MAX_ROUNDS) return lower_unsupported(n, "at most %d rounds are", MAX_ROUNDS);
+    args[0].v = graph_index_constant(n->b, i);
+    if (!lower_block(n->l, block, args, &values, &count)) return false;
+    if (count != carried) return lower_error(n, "yields other values than it carries");
+    if (carried) memcpy(args + 1, values, sizeof(*args) * carried);
+  }
+  if (carried) memcpy(n->out, args + 1, sizeof(*args) * carried);
+  return true;
+}
+
 static bool scf_lower_for(lower_op_t* n) {
   ir_block_t *block = only_block(&n->op->regions[0]), *blocks[2];
   uint32_t carried = n->op->result_count;
@@ -136,6 +158,7 @@ static bool scf_lower_for(lower_op_t* n) {
   if (!block || n->op->operand_count != 3 + carried || block->arg_count != 1 + carried) {
     return lower_error(n, "needs bounds, a step, and start values for its results");
   }
+  if (parameter_is_named_in(block)) return lower_rounds(n, block);
   lower_types_t types = LOWER_LIST(n->ctx);
   lower_list_t inits = LOWER_LIST(n->ctx);
   for (uint32_t i = 0; i < carried; ++i) {
