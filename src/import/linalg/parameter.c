@@ -1,6 +1,6 @@
-// Parameters by names that are in functions, also put together there: flow.parameter.load, util.string.*. Each parameter
-// becomes a global that is one; what its name is made of must be known here, so that loops over names are unrolled
-// (scf.c).
+// Parameters by names that are in functions, also put together there: flow.parameter.load, util.string.*. Each
+// parameter becomes a global that is one; what its name is made of must be known here, so that loops over names are
+// unrolled (scf.c).
 //
 //   %key = util.string.format "blk.{}.w"(%c3) : (index) -> !util.buffer        graph.global @__parameter_0 {
 //   %w = flow.parameter.load %key[%c0] : tensor<4xf32>                    =>       parameter_key = "blk.3.w", ...}

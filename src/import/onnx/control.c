@@ -220,12 +220,24 @@ static const ir_type_t** join_rests(onnx_node_t* n, const onnx_values_t* tensors
   return types;
 }
 
+// Each branch behind a branch doubles what there is of the rest: more copies than ONNX_MAX_RESTS are an error, not a
+// branch that cannot be taken.
+static bool check_rests(onnx_node_t* n) {
+  if (n->lowering->rest_count <= ONNX_MAX_RESTS) return true;
+  if (n->lowering->rest_depth) return false;
+  return onnx_unsupported(n,
+                          "results of several ranks follow from branches one after the other: what comes behind them "
+                          "would be there more than %u times; the model must declare their shapes (value_info)",
+                          ONNX_MAX_RESTS);
+}
+
 static bool lower_rests(onnx_node_t* n, ir_block_t* const* blocks, const onnx_values_t* given) {
   onnx_values_t results[2] = {0}, tensors[2] = {0};
   bool lowered[2];
+  if (!n->lowering->rest_depth) n->lowering->rest_count = 0;
   lowered[0] = lower_rest(n, blocks[0], given[0], true, &results[0]);
   lowered[1] = lower_rest(n, blocks[1], given[1], lowered[0], &results[1]);
-  if (!lowered[0] && !lowered[1]) return false;
+  if (!check_rests(n) || (!lowered[0] && !lowered[1])) return false;
   for (uint32_t k = 0; k < 2; ++k) {
     if (!lowered[k]) results[k] = results[!k];
   }

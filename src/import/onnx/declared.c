@@ -1,5 +1,5 @@
-// What a model declares of its results. Exporters write down sizes that their graphs do not have (a batch of 1 that is any),
-// so what is computed counts, and where the two differ a warning says so.
+// What a model declares of its results. Exporters write down sizes that their graphs do not have (a batch of 1 that is
+// any), so what is computed counts, and where the two differ a warning says so.
 #include "import/onnx/lower.h"
 #include "import/onnx/onnx.h"
 

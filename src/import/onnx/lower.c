@@ -296,11 +296,13 @@ bool onnx_lower_rest(onnx_lowering_t* l, onnx_values_t given, onnx_values_t* res
   ir_op_t* source = l->source;
   const ir_loc_t* loc = l->b.loc;
   uint32_t depth = l->depth;
-  if (depth >= MAX_DEPTH) return ir_error(l->ctx, loc, "branches with results of several ranks nest too deep");
+  if (++l->rest_count > ONNX_MAX_RESTS) return false;
+  ++l->rest_depth;
   l->depth = depth + 1;
   for (uint32_t i = 0; i < given.count; ++i) set_lowered(l, ir_result(source, i), given.items[i]);
   bool lowered = lower_ops(l, source->next, source->parent->last, results);
   l->depth = depth;
+  --l->rest_depth;
   l->source = source;
   l->b.loc = loc;
   return lowered;

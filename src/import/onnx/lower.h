@@ -64,6 +64,8 @@ struct onnx_lowering_t {
   bool unsupported;     // set when a handler said so
   uint32_t tentative;   // inferring in subgraphs: a branch that is never taken may hold what can never work
   uint32_t depth;       // of regions
+  uint32_t rest_depth;  // of copies of what follows a branch
+  uint32_t rest_count;  // of them so far, in the outermost
   ir_op_t* source;      // the op at work as the program has it
   uint32_t op_count;    // lowered so far
   const struct onnx_values_t* rest;  // set by an op that lowered what follows it, too: what its block gives
@@ -89,7 +91,9 @@ typedef struct onnx_values_t {
 // values that its terminator names.
 bool onnx_lower_block(onnx_lowering_t* lowering, ir_block_t* block, onnx_values_t args, onnx_values_t* results);
 
-// Lowers at the builder what follows the op at work in its block, with those results of it. False after a diagnostic.
+// Lowers at the builder what follows the op at work in its block, with those results of it. False after a diagnostic,
+// or when that was done more than ONNX_MAX_RESTS times since it was done outside of another time.
+enum { ONNX_MAX_RESTS = 128 };
 bool onnx_lower_rest(onnx_lowering_t* lowering, onnx_values_t given, onnx_values_t* results);
 
 //===----------------------------------------------------------------------------------------------------------------===

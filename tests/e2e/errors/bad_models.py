@@ -200,6 +200,14 @@ ONNX = {
                                       [helper.make_empty_tensor_value_info("b")])), node("Relu", ["z"], ["y"])],
         [value("c", (), TensorProto.BOOL), value("x", ("n", 1, 1))], [helper.make_empty_tensor_value_info("y")])),
         "If.*differ in rank, and so does result 0 of the graph, with tensor<.*; the model must declare its shape"),
+    "many-branch-ranks": (saved(model([node("If", ["c"], [f"x{i + 1}"], then_branch=helper.make_graph(
+        [node("Identity", [f"x{i}"], ["a"])], "then", [], [helper.make_empty_tensor_value_info("a")]),
+        else_branch=helper.make_graph([node("Unsqueeze", [f"x{i}", "axes"], ["b"])], "else", [],
+                                      [helper.make_empty_tensor_value_info("b")])) for i in range(40)] +
+        [node("ReduceSum", ["x40"], ["y"], keepdims=0)],
+        [value("c", (), TensorProto.BOOL), value("x0", (3,))], [value("y", ())],
+        [helper.make_tensor("axes", TensorProto.INT64, [1], [0])])),
+        "If.*would be there more than 128 times; the model must declare their shapes"),
     "huge-values": (saved(model([node("Relu", ["x"], ["y"])], [value("x", (2**62, 2**62))], [value("y", (2**62, 2**62))])),
                     "larger than any memory|shape has too many elements"),
     "strings": (saved(model([node("Relu", ["x"], ["y"])], [value("x", (4,), TensorProto.STRING)])),
