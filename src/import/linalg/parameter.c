@@ -94,8 +94,9 @@ static bool has_text(const ir_op_t* op, const char* name, const char* text) {
 static const char* parameter_global(lower_op_t* n, const char* scope, const char* key, const ir_type_t* type) {
   ir_block_t* body = ir_module_body(n->l->module);
   const ir_attr_t* held = ir_attr_type(n->ctx, type);
-  uint32_t number = 0;
+  uint32_t number = 0;  // of globals, where a free name is most likely
   IR_FOR_OPS(op, body) {
+    number += ir_is(op, GRAPH_GLOBAL);
     bool is_it = ir_is(op, GRAPH_GLOBAL) && !ir_op_flag(op, "mutable") && ir_op_attr(op, "type") == held &&
                  has_text(op, "parameter_scope", scope) && has_text(op, "parameter_key", key);
     if (is_it) return ir_op_string(op, "sym_name", "");

@@ -139,7 +139,8 @@ static bool lower_rounds(lower_op_t* n, ir_block_t* block) {
   if (!known) return lower_unsupported(n, "bounds and a step known here are where the loop's number names parameters");
   lower_value_t* args = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, 1 + carried);
   memcpy(args + 1, n->values + 3, sizeof(*args) * carried);
-  for (int64_t i = first; i < end; i += step) {
+  bool goes_on = first < end;
+  for (int64_t i = first; goes_on; goes_on = !__builtin_add_overflow(i, step, &i) && i < end) {
     lower_value_t* values = NULL;
     if (rounds++ == MAX_ROUNDS) return lower_unsupported(n, "at most %d rounds are", MAX_ROUNDS);
     args[0].v = graph_index_constant(n->b, i);
