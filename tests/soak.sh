@@ -178,6 +178,18 @@ jax() {
 END
 }
 
+# Programs of libraries that stand on JAX, which are installed beside the project's own packages.
+libraries() {
+  local venv=$build/jax-libraries own
+  own=$($python -c 'import site; print(site.getsitepackages()[0])') || return 1
+  $python -m venv "$venv" && find "$venv/lib" -maxdepth 2 -name site-packages | while read -r folder; do
+    echo "$own" >"$folder/project.pth"
+  done
+  "$venv/bin/python" -m pip install -q --disable-pip-version-check -r build_tools/requirements-jax-libraries.txt ||
+    return 1
+  JAX_PLATFORMS=iree,cpu PYTHONPATH=$build/jax "$venv/bin/python" tests/pjrt/libraries.py
+}
+
 # All of ONNX's backend tests through Python's iree.onnx, and on a software GPU, where make test runs one in four.
 onnx() {
   side_by_side onnx <<END
@@ -202,4 +214,4 @@ fuzzers() {
 }
 
 run_steps "memory random flags parameters sweep hostile address threads compiler_threads sessions calls queues \
-  entries targets ptxas kernels checked replays jax onnx browser fuzzers" "$@"
+  entries targets ptxas kernels checked replays jax libraries onnx browser fuzzers" "$@"
