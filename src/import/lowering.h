@@ -44,6 +44,16 @@ typedef struct lower_table_t {
   uint32_t count;
 } lower_table_t;
 
+// A dispatch whose body is lowered where it is called (linalg/dispatch.c).
+typedef struct lower_place_t {
+  ir_value_t *id[3], *count[3], *size[3];  // of the workgroup; NULL: nobody knows
+  ir_block_t* body;
+  ir_value_t** memory;  // its tensors: what stands for each (lower_get) is what it holds by now
+  uint32_t memory_count;
+  const lower_value_t* numbers;
+  uint32_t number_count;
+} lower_place_t;
+
 struct lowering_t {
   ir_context_t* ctx;
   ir_op_t* module;
@@ -52,6 +62,7 @@ struct lowering_t {
   uint32_t whole;  // > 0: the body of scalar ops at work runs on whole tensors; declared shapes mean nothing
   const struct lower_loops_t* loops;  // of that body, when it is a loop nest's
   ir_op_t* kernel;                    // of a function over memory (lower_shim), or NULL
+  const lower_place_t* place;         // in a dispatch's body
   bool refine_results;                // a function may return shapes that are more static than declared
 };
 

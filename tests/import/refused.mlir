@@ -112,32 +112,32 @@ func.func @custom(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "tosa.custom"(%x) {domain_name = "d", implementation_attrs = "", operator_name = "o"} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-// CHECK: error: 'flow.dispatch.workgroup.id' op {{.*}}: the body of a dispatch is for whole tensors; which workgroup it is in is not known
+// CHECK: error: 'flow.dispatch.workgroup.id' op {{.*}}: it is in no dispatch that says how many workgroups there are
 func.func @flow_id() -> index {
   %0 = flow.dispatch.workgroup.id[0] : index
   return %0 : index
 }
-// CHECK: error: 'flow.dispatch.workgroup.count' op {{.*}}: the body of a dispatch is for whole tensors
+// CHECK: error: 'flow.dispatch.workgroup.count' op {{.*}}: it is in no dispatch that says how many workgroups there are
 func.func @flow_count() -> index {
   %0 = flow.dispatch.workgroup.count[0] : index
   return %0 : index
 }
-// CHECK: error: 'flow.dispatch.workgroup.size' op {{.*}}: the body of a dispatch is for whole tensors
+// CHECK: error: 'flow.dispatch.workgroup.size' op {{.*}}: it is in no dispatch that says how many workgroups there are
 func.func @flow_size() -> index {
   %0 = flow.dispatch.workgroup.size[0] : index
   return %0 : index
 }
-// CHECK: error: 'stream.dispatch.workgroup.id' op {{.*}}: the body of a dispatch is for whole tensors
+// CHECK: error: 'stream.dispatch.workgroup.id' op {{.*}}: it is in no dispatch that says how many workgroups there are
 func.func @stream_id() -> index {
   %0 = stream.dispatch.workgroup.id[0] : index
   return %0 : index
 }
-// CHECK: error: 'stream.dispatch.workgroup.count' op {{.*}}: the body of a dispatch is for whole tensors
+// CHECK: error: 'stream.dispatch.workgroup.count' op {{.*}}: it is in no dispatch that says how many workgroups there are
 func.func @stream_count() -> index {
   %0 = stream.dispatch.workgroup.count[0] : index
   return %0 : index
 }
-// CHECK: error: 'stream.dispatch.workgroup.size' op {{.*}}: the body of a dispatch is for whole tensors
+// CHECK: error: 'stream.dispatch.workgroup.size' op {{.*}}: it is in no dispatch that says how many workgroups there are
 func.func @stream_size() -> index {
   %0 = stream.dispatch.workgroup.size[0] : index
   return %0 : index

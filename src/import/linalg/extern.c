@@ -14,26 +14,43 @@
 enum { MAX_WORKLOAD = 16 };
 
 static bool is_export(const ir_op_t* op) {
-  return ir_is(op, HAL_EXECUTABLE_EXPORT) || ir_is(op, STREAM_EXECUTABLE_EXPORT);
+  return ir_is(op, HAL_EXECUTABLE_EXPORT) || ir_is(op, STREAM_EXECUTABLE_EXPORT) || ir_is(op, FLOW_EXECUTABLE_EXPORT);
 }
 
-// Whether functions without a body stand beside its own: others provide them when it runs.
-static bool has_declaration(const ir_op_t* executable) {
+typedef struct functions_t {
+  bool own, declared;  // with a body; without one: others provide them when it runs
+} functions_t;
+
+// Those in the modules of an executable, or of its variants.
+static void find_functions(const ir_op_t* executable, functions_t* out) {
   const ir_block_t* body = executable->regions[0].first;
   for (const ir_op_t* op = body ? body->first : NULL; op; op = op->next) {
     const ir_block_t* inner = ir_is(op, BUILTIN_MODULE) ? op->regions[0].first : NULL;
+    if (ir_is(op, HAL_EXECUTABLE_VARIANT)) find_functions(op, out);
     for (const ir_op_t* func = inner ? inner->first : NULL; func; func = func->next) {
-      if (ir_is(func, FUNC_FUNC) && !func->regions[0].first) return true;
+      if (!ir_is(func, FUNC_FUNC)) continue;
+      if (func->regions[0].first) out->own = true;
+      if (!func->regions[0].first) out->declared = true;
     }
+  }
+}
+
+static bool has_objects(const ir_op_t* executable) {
+  if (hal_objects_of(executable)) return true;
+  const ir_block_t* body = executable->regions[0].first;
+  for (const ir_op_t* op = body ? body->first : NULL; op; op = op->next) {
+    if (ir_is(op, HAL_EXECUTABLE_VARIANT) && ir_op_attr(op, "objects")) return true;
   }
   return false;
 }
 
 ir_op_t* extern_find(lower_op_t* n, const ir_attr_t* entry) {
   ir_op_t* op = ir_symbol_find(n->ctx, n->l->module, entry->text);
-  bool brings = op && (ir_is(op, HAL_EXECUTABLE) || ir_is(op, HAL_EXECUTABLE_SOURCE) ||
-                       (ir_is(op, STREAM_EXECUTABLE) && (hal_objects_of(op) || has_declaration(op))));
-  return brings ? op : NULL;
+  if (!op || !lower_is_executable(op) || ir_is(op, FLOW_EXECUTABLE)) return NULL;
+  functions_t functions = {0};
+  find_functions(op, &functions);
+  bool bodies_alone = !has_objects(op) && !functions.declared && (functions.own || ir_is(op, STREAM_EXECUTABLE));
+  return bodies_alone ? NULL : op;
 }
 
 static ir_op_t* export_in(const ir_op_t* parent, const char* name) {
@@ -43,8 +60,7 @@ static ir_op_t* export_in(const ir_op_t* parent, const char* name) {
   return NULL;
 }
 
-// The export of the variant that is named, or of the first that has it.
-static ir_op_t* find_export(const ir_op_t* executable, const ir_attr_t* entry) {
+ir_op_t* extern_find_export(const ir_op_t* executable, const ir_attr_t* entry) {
   const char* name = entry->count ? entry->items[entry->count - 1]->text : "";
   const char* variant = entry->count > 1 ? entry->items[0]->text : NULL;
   if (!ir_is(executable, HAL_EXECUTABLE)) return export_in(executable, name);
@@ -148,7 +164,7 @@ static bool read_arguments(lower_op_t* n, dispatch_t* d) {
 bool extern_lower_dispatch(lower_op_t* n, ir_op_t* executable, const ir_attr_t* entry) {
   dispatch_t d;
   ir_value_t* counts[3];
-  ir_op_t* export = find_export(executable, entry);
+  ir_op_t* export = extern_find_export(executable, entry);
   if (!export) return lower_error(n, "names no export of @%s", entry->text);
   if (!read_arguments(n, &d)) return false;
   if (ir_is(export, HAL_EXECUTABLE_EXPORT) && !check_layout(n, ir_op_attr(export, "layout"), &d)) return false;
@@ -206,26 +222,35 @@ static bool extern_lower_inline(lower_op_t* n) {
 static bool outside(lower_op_t* n) { return lower_error(n, "has a meaning in the functions of a hal.executable only"); }
 
 static bool lower_interface_id(lower_op_t* n) {
-  return n->l->kernel ? shim_lower_id(n, KERNEL_WORKGROUP_ID) : outside(n);
+  return n->l->kernel || n->l->place ? dispatch_lower_id(n) : outside(n);
 }
 
 static bool lower_interface_count(lower_op_t* n) {
-  return n->l->kernel ? shim_lower_id(n, KERNEL_WORKGROUP_COUNT) : outside(n);
+  return n->l->kernel || n->l->place ? dispatch_lower_count(n) : outside(n);
 }
 
 // A workgroup of a CPU is one thread.
 static bool lower_interface_size(lower_op_t* n) {
+  if (n->l->place) return dispatch_lower_size(n);
   return n->l->kernel ? lower_return(n, graph_index_constant(n->b, 1)) : outside(n);
 }
 
-static bool lower_interface_constant(lower_op_t* n) {
-  if (!n->l->kernel) return outside(n);
+static bool find_constant(lower_op_t* n, ir_value_t** word) {
   const ir_block_t* entry = n->l->kernel->regions[0].first;
   int64_t ordinal = ir_op_int(n->op, "ordinal", -1), bindings = ir_op_int(n->l->kernel, "bindings", 0);
-  const ir_type_t* type = lower_out_type(n, 0);
-  if (ordinal < 0 || bindings + ordinal >= entry->arg_count)
+  if (ordinal < 0 || bindings + ordinal >= entry->arg_count) {
     return lower_error(n, "has an ordinal beyond its layout's");
-  ir_value_t* word = entry->args[bindings + ordinal];
+  }
+  *word = entry->args[bindings + ordinal];
+  return true;
+}
+
+static bool lower_interface_constant(lower_op_t* n) {
+  ir_value_t* word;
+  if (!n->l->kernel && !n->l->place) return outside(n);
+  if (n->l->kernel ? !find_constant(n, &word) : !dispatch_lower_number(n, &word)) return false;
+  const ir_type_t* type = lower_out_type(n, 0);
+  if (word->type == type) return lower_return(n, word);
   bool same = type->kind == IR_TYPE_INTEGER && type->width == 32;
   if (same) return lower_return(n, word);
   if (type->kind == IR_TYPE_FLOAT && type->width == 32) return lower_return(n, graph_bitcast(n->b, word, type));
@@ -234,6 +259,7 @@ static bool lower_interface_constant(lower_op_t* n) {
 }
 
 static bool lower_interface_subspan(lower_op_t* n) {
+  if (n->l->place) return dispatch_lower_binding(n);
   if (!n->l->kernel) return outside(n);
   const ir_block_t* entry = n->l->kernel->regions[0].first;
   int64_t binding = ir_op_int(n->op, "binding", -1);

@@ -214,7 +214,6 @@ static bool flow_lower_trace(lower_op_t* n) {
 #define ROW(ENUM, ...) [FLOW_##ENUM - IR_CODE(IR_DIALECT_FLOW, 0)] = {__VA_ARGS__}
 #define AT(ENUM, function) ROW(ENUM, .fn = function)
 #define VIEW(ENUM) ROW(ENUM, .fn = dispatch_lower_view, .flags = LOWER_STANDS_FOR)
-#define REFUSED(ENUM) ROW(ENUM, .fn = lower_refused, .text = DISPATCH_NO_PLACE)
 static const lower_row_t rows[] = {
     AT(TENSOR_CONSTANT, parameter_lower_constant),
     AT(TENSOR_DYNAMIC_CONSTANT, lower_unfoldable),
@@ -243,7 +242,9 @@ static const lower_row_t rows[] = {
     VIEW(DISPATCH_TIE_SHAPE),
     ROW(DISPATCH_ID, .fn = dispatch_lower_id, .text = DISPATCH_NO_PLACE),
     ROW(DISPATCH_COUNT, .fn = dispatch_lower_count, .text = DISPATCH_NO_PLACE),
-    REFUSED(DISPATCH_SIZE),
+    ROW(DISPATCH_SIZE, .fn = dispatch_lower_size, .text = DISPATCH_NO_PLACE),
+    AT(DISPATCH_FROM_SLICE, dispatch_lower_any_count),
+    AT(DISPATCH_FROM_DAG, dispatch_lower_any_count),
 };
 const lower_table_t lower_flow_table = {IR_DIALECT_FLOW, rows, sizeof(rows) / sizeof(rows[0])};
 

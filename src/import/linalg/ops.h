@@ -182,6 +182,8 @@ typedef struct dispatch_t {
 bool dispatch_read(lower_op_t* n, dispatch_t* d);
 // Dispatches of code that the program brings (extern.c). The executable that is named, when it has such code, or NULL.
 ir_op_t* extern_find(lower_op_t* n, const ir_attr_t* entry);
+// The export of the variant that is named, or of the first that has it; NULL without one.
+ir_op_t* extern_find_export(const ir_op_t* executable, const ir_attr_t* entry);
 bool extern_lower_dispatch(lower_op_t* n, ir_op_t* executable, const ir_attr_t* entry);
 // The three numbers of workgroups that the region computes from the first `workload` operands; it may have the device
 // before them.
@@ -203,8 +205,15 @@ bool ukernel_lower_region(lower_op_t* n);
 bool ukernel_lower_one(lower_op_t* n);
 bool dispatch_lower_id(lower_op_t* n);
 bool dispatch_lower_count(lower_op_t* n);
+bool dispatch_lower_size(lower_op_t* n);
+bool dispatch_lower_any_count(lower_op_t* n);
+// Of hal.interface.binding.subspan and constant.load in bodies.
+bool dispatch_lower_binding(lower_op_t* n);
+bool dispatch_lower_number(lower_op_t* n, ir_value_t** word);
+// Which tensors of the dispatch at work the ops in an op store, at most GRAPH_MAX_TIED; how many.
+uint32_t dispatch_stored_in(const lowering_t* l, const ir_op_t* op, ir_value_t** out);
 // Of ops that ask for a place in a dispatch: see lower_refused.
-#define DISPATCH_NO_PLACE "the body of a dispatch is for whole tensors; which workgroup it is in is not known"
+#define DISPATCH_NO_PLACE "it is in no dispatch that says how many workgroups there are"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Ops of iree_linalg_ext beside extended.c

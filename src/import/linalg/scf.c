@@ -38,10 +38,64 @@ static bool select_sides(lower_op_t* n, ir_block_t* then, ir_block_t* other) {
   return true;
 }
 
+// Of a branch in a dispatch: its results, then the tensors of the dispatch that it stores.
+static bool lower_storing_side(lower_op_t* n, ir_block_t* block, ir_value_t* const* stored, uint32_t count,
+                               lower_list_t* out) {
+  lower_value_t *values = NULL, before[GRAPH_MAX_TIED];
+  uint32_t value_count = 0;
+  for (uint32_t i = 0; i < count; ++i) before[i] = lower_get(stored[i]);
+  if (block && !lower_block(n->l, block, NULL, &values, &value_count)) return false;
+  if (value_count != n->op->result_count) return lower_error(n, "yields other values");
+  for (uint32_t i = 0; i < value_count; ++i) lower_flatten(values[i], out);
+  for (uint32_t i = 0; i < count; ++i) {
+    lower_list_add(out, lower_get(stored[i]).v);
+    lower_set(n->l, stored[i], before[i]);
+  }
+  return true;
+}
+
+static bool lower_storing_if(lower_op_t* n, ir_block_t* const* sides, ir_value_t* const* stored, uint32_t count) {
+  lower_types_t types = LOWER_LIST(n->ctx);
+  for (uint32_t i = 0; i < n->op->result_count; ++i) {
+    if (!lower_flat_types(n->ctx, lower_out_type(n, i), &types)) return lower_unsupported(n, "tensors and numbers are");
+  }
+  for (uint32_t i = 0; i < count; ++i) lower_types_add(&types, lower_get(stored[i]).v->type);
+  ir_value_t* condition = lower_as_tensor(n->b, n->in[0]);
+  ir_op_t* op = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, GRAPH_IF),
+                                                .operands = &condition,
+                                                .operand_count = 1,
+                                                .result_types = types.items,
+                                                .result_count = types.count,
+                                                .region_count = 2});
+  ir_builder_t saved = *n->b;
+  bool ok = true;
+  for (int i = 0; i < 2 && ok; ++i) {
+    lower_list_t list = LOWER_LIST(n->ctx);
+    n->b->block = ir_block_create(n->ctx);
+    n->b->before = NULL;
+    ir_region_append(&op->regions[i], n->b->block);
+    ok = lower_storing_side(n, sides[i], stored, count, &list);
+    for (uint32_t k = 0; ok && k < list.count; ++k) {
+      ok = (list.items[k] = lower_coerce(n->l, list.items[k], types.items[k])) != NULL;
+    }
+    if (ok) ir_build_op(n->b, GRAPH_YIELD, list.items, list.count, NULL);
+  }
+  *n->b = saved;
+  lower_list_t results = LOWER_LIST(n->ctx);
+  lower_list_add_results(&results, op, 0);
+  ir_value_t* const* next = results.items;
+  for (uint32_t i = 0; i < n->op->result_count; ++i) n->out[i] = lower_unflatten(n->l, lower_out_type(n, i), &next);
+  for (uint32_t i = 0; i < count && ok; ++i) lower_set(n->l, stored[i], (lower_value_t){.v = *next++});
+  return ok;
+}
+
 static bool scf_lower_if(lower_op_t* n) {
   ir_block_t *then = only_block(&n->op->regions[0]), *other = only_block(&n->op->regions[1]);
   if (!then || then->arg_count || (other && other->arg_count)) return lower_error(n, "needs regions of one block");
   if (n->l->whole) return select_sides(n, then, other);
+  ir_value_t* stored[GRAPH_MAX_TIED];
+  uint32_t count = dispatch_stored_in(n->l, n->op, stored);
+  if (count) return lower_storing_if(n, (ir_block_t*[]){then, other}, stored, count);
   lower_branch_t a = {.block = then}, b = {.block = other, .build = build_nothing};
   return lower_build_if(n, n->in[0], &a, &b);
 }
@@ -152,6 +206,15 @@ static bool lower_rounds(lower_op_t* n, ir_block_t* block) {
   return true;
 }
 
+// What a round yields, and behind it what its dispatch's tensors hold by now.
+static lower_value_t* with_stored(lower_op_t* n, const lower_value_t* values, uint32_t count, ir_value_t* const* stored,
+                                  uint32_t more) {
+  lower_value_t* all = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, count + more + 1);
+  for (uint32_t i = 0; i < count; ++i) all[i] = values[i];
+  for (uint32_t i = 0; i < more; ++i) all[count + i] = lower_get(stored[i]);
+  return all;
+}
+
 static bool scf_lower_for(lower_op_t* n) {
   ir_block_t *block = only_block(&n->op->regions[0]), *blocks[2];
   uint32_t carried = n->op->result_count;
@@ -167,6 +230,12 @@ static bool scf_lower_for(lower_op_t* n) {
     lower_flatten(n->values[3 + i], &inits);
     if (!fits || types.count != inits.count) return lower_unsupported(n, "tensors of known rank and numbers are");
   }
+  ir_value_t* stored[GRAPH_MAX_TIED];  // of the dispatch that it is in: carried too
+  uint32_t more = dispatch_stored_in(n->l, n->op, stored);
+  for (uint32_t i = 0; i < more; ++i) {
+    lower_list_add(&inits, lower_get(stored[i]).v);
+    lower_types_add(&types, lower_get(stored[i]).v->type);
+  }
   ir_op_t* loop = declare_loop(n, n->in[0], &inits, &types, blocks);
   if (!loop) return false;
   yield_condition(n, blocks[0], n->in[1], ir_op_flag(n->op, "unsignedCmp"));
@@ -177,18 +246,20 @@ static bool scf_lower_for(lower_op_t* n) {
   ir_value_t* const* next = blocks[1]->args + 1;
   args[0].v = blocks[1]->args[0];
   for (uint32_t i = 0; i < carried; ++i) args[1 + i] = lower_unflatten(n->l, lower_out_type(n, i), &next);
+  for (uint32_t i = 0; i < more; ++i) lower_set(n->l, stored[i], (lower_value_t){.v = *next++});
   lower_value_t* values;
   uint32_t count;
   bool ok = lower_block(n->l, block, args, &values, &count);
   if (ok) {
     ir_value_t* number = graph_binary(n->b, SCALAR_add, blocks[1]->args[0], n->in[2]);
-    ok = yield_next(n, number, values, count, &types);
+    ok = yield_next(n, number, with_stored(n, values, count, stored, more), count + more, &types);
   }
   *n->b = saved;
   lower_list_t results = LOWER_LIST(n->ctx);
   lower_list_add_results(&results, loop, 1);
   next = results.items;
   for (uint32_t i = 0; i < carried; ++i) n->out[i] = lower_unflatten(n->l, lower_out_type(n, i), &next);
+  for (uint32_t i = 0; i < more; ++i) lower_set(n->l, stored[i], (lower_value_t){.v = *next++});
   return ok;
 }
 

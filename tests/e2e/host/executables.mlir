@@ -19,11 +19,9 @@
 //
 // RUN: sed -e 's/@scale::@mul\[/@scale::@div[/' %s > %t.bad.mlir && not iree-compile --compile-to=input %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=NAME %s
 // RUN: sed -e 's/(%x, %y, %n) : (tensor<?xf32>{%n}, tensor<?xf32>{%n}, index)/(%x, %y) : (tensor<?xf32>{%n}, tensor<?xf32>{%n})/' %s > %t.bad.mlir && not iree-compile --compile-to=input %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=ARGUMENTS %s
-// RUN: sed -e 's/%one = arith.constant 1 : index/%one = flow.dispatch.workgroup.id[0] : index/' %s > %t.bad.mlir && not iree-compile --compile-to=input %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=PLACE %s
 // RUN: sed -e 's/sizes = \[4, 2\]/sizes = [5, 2]/' %s > %t.bad.mlir && not iree-compile --compile-to=input %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=LEAVES %s
-// NAME: error: 'flow.dispatch' op names no function that a flow.executable or stream.executable of this module exports
+// NAME: error: 'flow.dispatch' op names no function that an executable of this module exports
 // ARGUMENTS: error: 'flow.dispatch' op has other arguments than its executable's function
-// PLACE: error: 'flow.dispatch.workgroup.id' op {{.*}}the body of a dispatch is for whole tensors; which workgroup it is in is not known
 // LEAVES: error: 'flow.dispatch.tensor.store' op leaves tensor<4x2xf32> in dimension 0
 
 stream.executable private @multiply {
