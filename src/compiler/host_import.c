@@ -152,6 +152,24 @@ static void emit_trace(host_t* h, ir_op_t* op) {
               MODULE_LIST(a.count, a.regs));
 }
 
+// One that may be missing and gives nothing is left out where it is.
+static void emit_call(host_t* h, const ir_op_t* op, uint32_t import, const module_reg_t* results,
+                      const arguments_t* a) {
+  module_label_t labels[2];
+  bool left_out = graph_get_optional(op) && !op->result_count;
+  if (left_out) {
+    for (int i = 0; i < 2; ++i) labels[i] = module_function_label(h->f);
+    module_reg_t there = module_emit_value(h->f, import_resolved, MODULE_INDEX(import));
+    module_emit(h->f, br_if, MODULE_REG(there), MODULE_LABEL(labels[0]), MODULE_LABEL(labels[1]));
+    module_function_bind(h->f, labels[0]);
+  }
+  module_emit(h->f, call_import, MODULE_LIST(op->result_count, results), MODULE_INDEX(import),
+              MODULE_LIST(a->count, a->regs));
+  if (!left_out) return;
+  module_emit(h->f, br, MODULE_LABEL(labels[1]));
+  module_function_bind(h->f, labels[1]);
+}
+
 void host_emit_import(host_t* h, ir_op_t* op) {
   if (!check_call(h, op)) {
     h->failed = true;
@@ -165,8 +183,7 @@ void host_emit_import(host_t* h, ir_op_t* op) {
     const ir_type_t* type = op->results[i].type;
     results[i] = ir_type_is_tensor(type) ? module_function_ref(h->f) : host_scalar_new(h, type);
   }
-  module_emit(h->f, call_import, MODULE_LIST(op->result_count, results), MODULE_INDEX(import),
-              MODULE_LIST(a.count, a.regs));
+  emit_call(h, op, import, results, &a);
   if (graph_get_fences(op)) module_emit(h->f, hal_stream_wait, MODULE_REG(h->stream), MODULE_REG(a.signal));
   for (uint32_t i = 0; i < op->result_count; ++i) take_result(h, op, i, results[i]);
 }

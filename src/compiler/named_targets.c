@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "dialects/builtin.h"
 #include "dialects/hal.h"
+#include "dialects/util.h"
 #include "ir/parse_state.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -43,9 +45,26 @@ static bool refuse_targets(ir_context_t* ctx, const ir_op_t* module) {
                      "[#hal.executable.target<\"backend\", \"format\", {...}>]>]");
 }
 
+typedef struct targets_t {
+  target_t* items;
+  uint32_t capacity, *count;
+} targets_t;
+
+// Several devices run the same code.
+static bool has_target(const targets_t* targets, const target_t* target) {
+  for (uint32_t i = 0; i < *targets->count; ++i) {
+    const target_t* other = &targets->items[i];
+    if (other->backend == target->backend && !strcmp(other->format, target->format) &&
+        !strcmp(other->cpu, target->cpu) && !strcmp(other->features, target->features) &&
+        !strcmp(other->triple, target->triple) && !strcmp(other->abi, target->abi)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // The executable targets of one #hal.device.target<"name", [...]>.
-static bool read_device(ir_context_t* ctx, const ir_op_t* module, hal_text_t device, target_t* targets,
-                        uint32_t capacity, uint32_t* count) {
+static bool read_device(ir_context_t* ctx, const ir_op_t* module, hal_text_t device, targets_t* out) {
   hal_text_t list, item, inner, one;
   const char* end = device.end;  // without its type
   while (end > device.at && end[-1] != '>') --end;
@@ -56,26 +75,43 @@ static bool read_device(ir_context_t* ctx, const ir_op_t* module, hal_text_t dev
     if (!hal_text_enter(item, "[", ']', &inner)) continue;
     while (hal_text_next(&inner, &one)) {
       hal_target_t named;
-      if (*count == capacity) return ir_op_error(ctx, module, "has more than %u targets", capacity);
+      target_t target;
       if (!hal_read_target(ctx, one, &named)) return refuse_targets(ctx, module);
-      if (!resolve_target(ctx, module, &named, &targets[*count])) return false;
-      ++*count;
+      if (!resolve_target(ctx, module, &named, &target)) return false;
+      if (has_target(out, &target)) continue;
+      if (*out->count == out->capacity) return ir_op_error(ctx, module, "has more than %u targets", out->capacity);
+      out->items[(*out->count)++] = target;
     }
   }
   return true;
 }
 
+static bool read_attr(ir_context_t* ctx, const ir_op_t* module, const ir_attr_t* device, targets_t* out) {
+  text_t text = {0};
+  ir_print_attr(&text, device);
+  char* kept = arena_strndup(ir_context_arena(ctx), text.data, text.size);
+  text_finish(&text);
+  return read_device(ctx, module, hal_text_of(kept), out);
+}
+
+// The device that a global is, if it says what runs there.
+static const ir_attr_t* device_of_global(const ir_op_t* op) {
+  const ir_attr_t* value = ir_is(op, UTIL_GLOBAL) ? ir_op_attr(op, "initial_value") : NULL;
+  bool is_one = value && value->kind == IR_ATTR_OPAQUE && strcmp(value->text, "hal.device.target") == 0;
+  return is_one ? value : NULL;
+}
+
 bool named_targets_read(ir_context_t* ctx, const ir_op_t* module, target_t* targets, uint32_t capacity,
                         uint32_t* count) {
+  targets_t out = {targets, capacity, count};
   const ir_attr_t* devices = ir_op_attr(module, "hal.device.targets");
-  if (!devices) return true;
-  if (devices->kind != IR_ATTR_ARRAY) return refuse_targets(ctx, module);
-  for (uint32_t i = 0; i < devices->count; ++i) {
-    text_t text = {0};
-    ir_print_attr(&text, devices->items[i]);
-    char* kept = arena_strndup(ir_context_arena(ctx), text.data, text.size);
-    text_finish(&text);
-    if (!read_device(ctx, module, hal_text_of(kept), targets, capacity, count)) return false;
+  if (devices && devices->kind != IR_ATTR_ARRAY) return refuse_targets(ctx, module);
+  for (uint32_t i = 0; devices && i < devices->count; ++i) {
+    if (!read_attr(ctx, module, devices->items[i], &out)) return false;
+  }
+  IR_FOR_OPS(op, module->regions[0].first) {
+    const ir_attr_t* device = device_of_global(op);
+    if (device && !read_attr(ctx, module, device, &out)) return false;
   }
   return true;
 }

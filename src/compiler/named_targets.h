@@ -1,4 +1,4 @@
-// The targets that a program names itself: hal.device.targets of its module.
+// The targets that a program names itself: hal.device.targets of its module, and globals that are devices.
 #ifndef IREE_C_COMPILER_NAMED_TARGETS_H_
 #define IREE_C_COMPILER_NAMED_TARGETS_H_
 

@@ -47,6 +47,8 @@ static ir_op_t* expect_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
   ir_type_list_t types = {0};
   const ir_attr_t* value = NULL;
   ir_draft_init(p, &op, info, loc);
+  ir_ref_t device;  // whose memory it is, which views know themselves
+  if (ir_parse_try(p, "<") && (!ir_parse_ref(p, &device) || !ir_parse_expect(p, ">"))) return NULL;
   bool parens = ir_parse_try(p, "(");
   if (!parse_arguments(p, &op, &refs, &value) || (parens && !ir_parse_expect(p, ")"))) return NULL;
   if (!ir_parse_attr_dict(p, &op)) return NULL;

@@ -166,6 +166,115 @@ static ir_op_t* hal_subspan_parse(ir_parser_t* p, const ir_op_info_t* info, cons
   return ir_draft_finish(p, &op);
 }
 
+//===----------------------------------------------------------------------------------------------------------------===
+// Views
+//===----------------------------------------------------------------------------------------------------------------===
+
+// [on(#affinity)], which says nothing that is needed here.
+static bool parse_affinity(ir_parser_t* p) {
+  if (!ir_parse_try(p, "on")) return true;
+  return ir_parse_expect(p, "(") && ir_parse_attr(p, NULL) && ir_parse_expect(p, ")");
+}
+
+// ["name"] `:`
+static bool parse_name(ir_parser_t* p, ir_draft_t* op) {
+  const char* name = NULL;
+  size_t size = 0;
+  if (ir_parse_next(p) != '"') return ir_parse_expect(p, ":");
+  if (!ir_parse_string(p, &name, &size)) return false;
+  ir_draft_attr(p, op, "name", ir_attr_string(ir_parse_context(p), name, size));
+  return ir_parse_expect(p, ":");
+}
+
+// A tensor's type, and the one that it has outside: `inside as outside`, or one for both; then its sizes.
+static const ir_type_t* parse_encoding(ir_parser_t* p, ir_draft_t* op, const char* name, ir_ref_list_t* sizes) {
+  const ir_type_t *outside = ir_parse_type(p), *inside = outside;
+  if (outside && ir_parse_try(p, "as")) inside = ir_parse_type(p);
+  if (!outside || !inside) return NULL;
+  ir_draft_attr(p, op, name, ir_attr_type(ir_parse_context(p), outside));
+  bool sized = !ir_parse_try(p, "{") || (ir_parse_refs(p, sizes) && ir_parse_expect(p, "}"));
+  return sized ? inside : NULL;
+}
+
+//   [on(#affinity)] [wait(%fence) =>] [consume] %view [offset(%bytes)] ["name"] : type -> type{sizes}
+static ir_op_t* tensor_import_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_ref_t view;
+  ir_ref_list_t sizes = {0};
+  ir_draft_init(p, &op, info, loc);
+  if (!parse_affinity(p)) return NULL;
+  if (ir_parse_peek(p, "wait")) {
+    return ir_parse_fail(p,
+                         "expected a view without a fence to wait for; iree.abi.model = \"coarse-fences\" adds those"),
+           NULL;
+  }
+  ir_parse_try(p, "consume");
+  if (!ir_parse_ref(p, &view) || !parse_name(p, &op)) return NULL;
+  const ir_type_t* type = ir_parse_type(p);
+  if (!type || !ir_draft_operand(p, &op, &view, type) || !ir_parse_expect(p, "->")) return NULL;
+  type = parse_encoding(p, &op, "target_encoding", &sizes);
+  if (!type || !dispatch_add_indices(p, &op, &sizes)) return NULL;
+  ir_draft_result(p, &op, type);
+  return ir_parse_attr_dict(p, &op) ? ir_draft_finish(p, &op) : NULL;
+}
+
+//   [on(#affinity)] %tensor ["name"] : type{sizes} -> type
+static ir_op_t* tensor_export_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_ref_t tensor;
+  ir_ref_list_t sizes = {0};
+  ir_draft_init(p, &op, info, loc);
+  if (!parse_affinity(p) || !ir_parse_ref(p, &tensor) || !parse_name(p, &op)) return NULL;
+  const ir_type_t* type = parse_encoding(p, &op, "source_encoding", &sizes);
+  if (!type || !ir_draft_operand(p, &op, &tensor, type) || !dispatch_add_indices(p, &op, &sizes)) return NULL;
+  if (!ir_parse_expect(p, "->") || !(type = ir_parse_type(p))) return NULL;
+  ir_draft_result(p, &op, type);
+  return ir_parse_attr_dict(p, &op) ? ir_draft_finish(p, &op) : NULL;
+}
+
+//   <%view : !hal.buffer_view>[0] : index
+static ir_op_t* view_dim_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_ref_t view;
+  int64_t index = 0;
+  ir_draft_init(p, &op, info, loc);
+  if (!ir_parse_expect(p, "<") || !ir_parse_ref(p, &view) || !ir_parse_expect(p, ":")) return NULL;
+  const ir_type_t* type = ir_parse_type(p);
+  if (!type || !ir_draft_operand(p, &op, &view, type) || !ir_parse_expect(p, ">") || !ir_parse_expect(p, "[")) {
+    return NULL;
+  }
+  if (!ir_parse_integer(p, &index) || !ir_parse_expect(p, "]") || !ir_parse_expect(p, ":")) return NULL;
+  ir_draft_attr(p, &op, "index", ir_attr_i64(ir_parse_context(p), index));
+  if (!(type = ir_parse_type(p))) return NULL;
+  ir_draft_result(p, &op, type);
+  return ir_parse_attr_dict(p, &op) ? ir_draft_finish(p, &op) : NULL;
+}
+
+//   %index : !hal.device
+static ir_op_t* devices_get_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_ref_t number;
+  ir_draft_init(p, &op, info, loc);
+  if (!ir_parse_ref(p, &number) || !ir_draft_operand(p, &op, &number, ir_type_index(ir_parse_context(p)))) return NULL;
+  const ir_type_t* type = ir_parse_attr_dict(p, &op) && ir_parse_expect(p, ":") ? ir_parse_type(p) : NULL;
+  if (!type) return NULL;
+  ir_draft_result(p, &op, type);
+  return ir_draft_finish(p, &op);
+}
+
+//   [on(#affinity)] : !hal.device, ...
+static ir_op_t* device_resolve_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
+  ir_draft_t op;
+  ir_draft_init(p, &op, info, loc);
+  if (ir_parse_try(p, "on")) {
+    const ir_attr_t* affinity = ir_parse_expect(p, "(") ? ir_parse_attr(p, NULL) : NULL;
+    if (!affinity || !ir_parse_expect(p, ")")) return NULL;
+    ir_draft_attr(p, &op, "affinity", affinity);
+  }
+  bool ok = ir_parse_attr_dict(p, &op) && ir_parse_expect(p, ":") && ir_parse_types(p, &op.results);
+  return ok ? ir_draft_finish(p, &op) : NULL;
+}
+
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"hal." #name, HAL_##ENUM, __VA_ARGS__},
 #include "dialects/hal.def"

@@ -507,6 +507,7 @@ static bool lower_func(lowering_t* l, ir_op_t* func) {
 // Functions and globals in place; what else a module may hold is refused by name.
 static bool lower_symbol(lowering_t* l, ir_op_t* op) {
   if (ir_op_dialect(op) == IR_DIALECT_GRAPH) return true;
+  if (is_func(op) && op->regions[0].first) views_enter(l->ctx, op);
   if (is_func(op)) return !op->regions[0].first || !needs_lowering(l->ctx, op) || lower_func(l, op);
   if (lower_is_global(op) || lower_is_executable(op)) return true;
   return ir_op_error(l->ctx, op, "cannot stand in a module here; functions, globals and executables can");

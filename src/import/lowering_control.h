@@ -14,6 +14,11 @@ bool lower_globals(lowering_t* l);
 // What #flow.parameter.named<"scope"::"key"> names, or with a key alone; false where it does not.
 bool lower_parameter_name(ir_context_t* ctx, const ir_attr_t* value, const char** scope, const char** key);
 bool lower_is_global(const ir_op_t* op);
+// One that names a device, which loads ask for (linalg/devices.c).
+bool lower_is_device_global(const ir_op_t* op);
+bool lower_device_load(lower_op_t* n);
+// Views at a function's edge become the tensors that they are imported as, or exported from (views.c).
+void views_enter(ir_context_t* ctx, ir_op_t* func);
 
 // Complex tensors outside of the program: tensor<4x2xf32> for tensor<4xcomplex<f32>>, which is the same memory, and
 // tensor<2xf32> for a complex number. NULL for other types. `type` is that of the value.

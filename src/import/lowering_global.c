@@ -275,9 +275,11 @@ static const ir_type_t* type_of_global(const ir_op_t* global) { return ir_op_att
 
 // Of a global that never changes, its value.
 bool lower_global_load(lower_op_t* n) {
+  const ir_type_t* wanted = lower_out_type(n, 0);
+  if (wanted->kind == IR_TYPE_OPAQUE && strcmp(wanted->name, "hal.device") == 0) return lower_device_load(n);
   const ir_op_t* global = find_global(n);
   if (!global) return false;
-  const ir_type_t *stored = type_of_global(global), *own = lower_out_type(n, 0);
+  const ir_type_t *stored = type_of_global(global), *own = wanted;
   const ir_type_t *packed = lower_packed_type(n->ctx, own), *type = packed ? packed : lower_type(n->ctx, own);
   if (!type) return lower_unsupported(n, "tensors of known rank and numbers are");
   bool fits = lower_fits(stored, type) || (!ir_type_is_tensor(type) && ir_type_scalar(stored) == type);
@@ -348,7 +350,7 @@ bool lower_globals(lowering_t* l) {
   uint32_t initializers = 0;
   bool ok = true;
   IR_FOR_OPS(op, ir_module_body(l->module)) {
-    if (lower_is_global(op)) ok &= lower_global(l, op);
+    if (lower_is_global(op) && !lower_is_device_global(op)) ok &= lower_global(l, op);
   }
   IR_FOR_OPS(op, ir_module_body(l->module)) {
     if (!ir_is(op, UTIL_INITIALIZER)) continue;

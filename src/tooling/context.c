@@ -260,6 +260,12 @@ iree_status_t tooling_refuse_arguments(int argc, char** argv) {
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "unexpected argument '%s'; flags are --name=value", argv[1]);
 }
 
+// What the program expects and is not so: the program goes on.
+static iree_status_t print_expectation(void* user_data, iree_string_view_t message) {
+  fprintf(stderr, "[check] %.*s\n", (int)message.size, message.data);
+  return iree_ok_status();
+}
+
 iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_context_options_t* options,
                                      tooling_context_t* out_context) {
   static const tooling_context_options_t none;
@@ -267,6 +273,7 @@ iree_status_t tooling_context_create(iree_allocator_t allocator, const tooling_c
   memset(out_context, 0, sizeof(*out_context));
   out_context->allocator = allocator;
   out_context->reporter = options->reporter;
+  if (!out_context->reporter.fn) out_context->reporter.fn = print_expectation;
   out_context->default_device_uri = options->default_device_uri;
   out_context->is_quiet = options->is_quiet;
   if (options->instance) {

@@ -272,6 +272,12 @@ static bool lower_interface_subspan(lower_op_t* n) {
 #define ROW(ENUM, ...) [HAL_##ENUM - IR_CODE(IR_DIALECT_HAL, 0)] = {__VA_ARGS__}
 static const lower_row_t rows[] = {
     ROW(DISPATCH_EXTERN, .fn = extern_lower_inline),
+    ROW(DEVICES_COUNT, .fn = devices_lower_count),
+    ROW(DEVICES_GET, .fn = devices_lower_get, .flags = LOWER_STANDS_FOR),
+    ROW(DEVICE_RESOLVE, .fn = devices_lower_resolve, .flags = LOWER_STANDS_FOR),
+    ROW(TENSOR_EXPORT, .fn = devices_lower_view, .flags = LOWER_STANDS_FOR),
+    ROW(TENSOR_IMPORT, .fn = lower_refused, .text = "arguments of functions are what views may be imported from"),
+    ROW(BUFFER_VIEW_DIM, .fn = lower_refused, .text = "views that are imported as tensors have sizes here"),
     ROW(INTERFACE_CONSTANT_LOAD, .fn = lower_interface_constant),
     ROW(INTERFACE_BINDING_SUBSPAN, .fn = lower_interface_subspan, .flags = LOWER_STANDS_FOR),
     ROW(INTERFACE_ID, .fn = lower_interface_id),

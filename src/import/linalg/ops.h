@@ -149,6 +149,11 @@ const char* arith_reduction_kind(const ir_op_t* op);
 #define X(name) bool linalg_lower_##name(lower_op_t* n);
 LINALG_HANDLERS(X)
 #undef X
+// Of the dialect hal outside of executables (devices.c).
+bool devices_lower_count(lower_op_t* n);
+bool devices_lower_get(lower_op_t* n);
+bool devices_lower_resolve(lower_op_t* n);
+bool devices_lower_view(lower_op_t* n);
 // Parameters by names that are put together (parameter.c), and whether the block has to do with such names.
 bool parameter_lower_load(lower_op_t* n);
 bool parameter_lower_constant(lower_op_t* n);  // #flow.parameter.named, or elements
