@@ -352,6 +352,56 @@ bool onnx_lower_matmul_nbits(onnx_node_t* n) {
   return onnx_return(n, y, element);
 }
 
+// What four bits stand for, before their block's factor: bitsandbytes' floats of one exponent more than usual, and
+// quantiles of the normal distribution.
+static const float four_bits[][16] = {
+    {0, 5.208333333e-03f, 0.66666667f, 1, 0.33333333f, 0.5f, 0.16666667f, 0.25f, -0.0f, -5.208333333e-03f, -0.66666667f,
+     -1, -0.33333333f, -0.5f, -0.16666667f, -0.25f},
+    {-1, -0.6961928009986877f, -0.5250730514526367f, -0.39491748809814453f, -0.28444138169288635f,
+     -0.18477343022823334f, -0.09105003625154495f, 0, 0.07958029955625534f, 0.16093020141124725f, 0.24611230194568634f,
+     0.33791524171829224f, 0.44070982933044434f, 0.5626170039176941f, 0.7229568362236023f, 1},
+};
+
+// Numbers that the high and low halves of bytes stand for, [rows, columns].
+static ir_value_t* look_up(onnx_node_t* n, const blocks_t* w, const float* table, const ir_type_t* element) {
+  const onnx_dim_t packed[] = {onnx_dim_of(w->rows), onnx_dim_of((w->columns + 1) / 2)};
+  ir_value_t* bytes = onnx_reshape(n, n->in[1].v, 2, packed);
+  ir_value_t* swapped = graph_binary(n->b, SCALAR_or, onnx_binary_number(n, SCALAR_shl, bytes, 4),
+                                     onnx_binary_number(n, SCALAR_shru, bytes, 4));
+  ir_value_t* codes = cut_last(n, unpack(n, swapped, 4), onnx_dim_of(w->columns));
+  int64_t size = 16;
+  const ir_type_t* type = ir_type_tensor(n->ctx, onnx_f32(n->ctx), 1, &size);
+  ir_value_t* values = graph_constant(n->b, ir_attr_elements(n->ctx, type, table, sizeof(four_bits[0])));
+  return graph_take(n->b, graph_cast(n->b, values, element, false), codes, 0, false);
+}
+
+// y = a w^T, w: [N, K] by four bits each, whose blocks go on from row to row; or a w.
+bool onnx_lower_matmul_bnb4(onnx_node_t* n) {
+  int64_t rows = onnx_int(n, "N", 0), columns = onnx_int(n, "K", 0), kind = onnx_int(n, "quant_type", -1);
+  blocks_t w = {.block = onnx_int(n, "block_size", 0), .bits = 4};
+  const ir_type_t* element = n->in[0].element;
+  if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 1, ONNX_MAX_RANK)) return false;
+  if (kind != 0 && kind != 1) return onnx_error(n, "quant_type %lld is none of 0 (fp4), 1 (nf4)", (long long)kind);
+  if (w.block < 16 || w.block > 1 << 20 || w.block & (w.block - 1) || rows < 1 || columns < 1 || rows > INT32_MAX ||
+      columns > INT32_MAX)
+    return onnx_error(n, "block_size, N or K is out of range");
+  bool by_rows = columns % w.block == 0;
+  w.rows = by_rows ? rows : 1, w.columns = by_rows ? columns : rows * columns;
+  int64_t given = ir_type_count(n->in[1].v->type);
+  if ((given != IR_DYNAMIC && given != (rows * columns + 1) / 2) || !onnx_is_unsigned(n->in[1]) ||
+      n->in[1].element->width != 8)
+    return onnx_error(n, "the weights do not fit N and K");
+  if (onnx_is_int(n->in[2])) return onnx_error(n, "absmax must be floats");
+  ir_value_t *weights = look_up(n, &w, four_bits[kind], element), *scale = block_parameter(n, &w, 2, element);
+  if (!scale) return false;
+  scale = repeat_blocks(n, scale, 1, w.block, onnx_dim_of(w.columns));
+  const onnx_dim_t dims[] = {onnx_dim_of(rows), onnx_dim_of(columns)};
+  weights = onnx_reshape(n, graph_binary(n->b, SCALAR_mul, weights, scale), 2, dims);
+  static const int64_t perm[] = {1, 0};
+  if (onnx_int(n, "transB", 1)) weights = graph_transpose(n->b, weights, perm);
+  return onnx_return(n, onnx_matmul(n, n->in[0].v, weights, (graph_contract_t){0}, n->in[0].v->type->element), element);
+}
+
 // Rows of a quantised table: inputs data, indices, scales, zero points; a scale for each block along quantize_axis.
 bool onnx_lower_gather_block_quantized(onnx_node_t* n) {
   onnx_value_t data = n->in[0], indices = n->in[1];

@@ -3,7 +3,7 @@
 import numpy as np
 from onnx import helper
 
-from case import Random, bools, case, chosen, const, f32, given, graph_case, i8, u8, weights
+from case import Random, bools, case, chosen, const, f32, given, graph_case, i8, i32, u8, weights
 
 U8, I8, I32 = np.uint8, np.int8, np.int32
 
@@ -62,6 +62,8 @@ own("MatMulNBits", "zeros", f32(2, 3, 64), weights(9, 2, 16, dtype=U8), weights(
     weights(9), K=64, N=9, bits=4, block_size=32, tolerance=2e-3)
 own("MatMulNBits", "8", f32(3, 64), weights(9, 2, 32, dtype=U8), weights(9, 2), K=64, N=9, bits=8, block_size=32,
     tolerance=2e-2)
+own("MatMulBnb4", "fp4", f32(3, 64), weights(288, dtype=U8), weights(18), K=64, N=9, block_size=32, quant_type=0)
+own("MatMulBnb4", "nf4", f32(2, 3, 35), weights(123, dtype=U8), weights(16), K=35, N=7, block_size=16, quant_type=1)
 own("GatherBlockQuantized", "", weights(20, 32, dtype=U8), const([[3, 0, -1]], np.int64), weights(20, 4),
     block_size=16, bits=4, gather_axis=0, quantize_axis=1)
 own("GatherBlockQuantized", "zeros", weights(20, 32, dtype=U8), const([5, 19], np.int64), weights(20, 2),
@@ -144,3 +146,8 @@ for metric in ("euclidean", "sqeuclidean"):
     own("CDist", metric, f32("n", 7), f32(5, 7), metric=metric, sizes=[{"n": 1}, {"n": 9}])
 own("Unique", "", given([3, 1, 3, 2, 1, 7]), results=3, dynamic=True)
 own("Unique", "any", chosen("x", np.float32, ["n"]), results=3, sizes=[{"x": [4]}, {"x": [5, -1, 5, 0, 5, -1]}])
+own("MurmurHash3", "", i32(3, 40))
+own("MurmurHash3", "long", Random(np.int64, (50,), -2**62, 2**62), seed=42, positive=0)
+own("MurmurHash3", "float", f32("n"), seed=2**32 - 7, sizes=[{"n": 5}, {"n": 0}])
+own("MurmurHash3", "double", given(np.linspace(-3, 7, 31), np.float64))
+own("MurmurHash3", "natural", Random(np.uint64, (9,), 0, 2**63 - 1))
