@@ -27,7 +27,8 @@ static ir_value_t* finish_hash(onnx_node_t* n, ir_value_t* hash, uint32_t size) 
 
 bool onnx_lower_murmur_hash(onnx_node_t* n) {
   const ir_type_t *element = n->in[0].element, *word = ir_type_int(n->ctx, 32);
-  bool number = (ir_type_is_int(element) || ir_type_is_float(element)) && (element->width == 32 || element->width == 64);
+  bool number =
+      (ir_type_is_int(element) || ir_type_is_float(element)) && (element->width == 32 || element->width == 64);
   if (!number) return onnx_error(n, "takes numbers of 32 or 64 bits, not %s", ir_type_str(n->ctx, element));
   ir_value_t* bits = graph_bitcast(n->b, n->in[0].v, ir_type_int(n->ctx, element->width));
   ir_value_t* low = element->width == 32 ? bits : graph_cast(n->b, bits, word, false);

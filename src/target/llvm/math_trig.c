@@ -32,28 +32,33 @@ static const uint32_t two_over_pi[] = {
 };
 enum { TABLE_WORDS = sizeof(two_over_pi) / sizeof(two_over_pi[0]), MOST_WORDS = 6 };
 
-// Word `index` of the table in every lane: a chain of choices, as this path is rare and must not need memory.
-static LLVMValueRef table_word(emit_t* e, LLVMValueRef index, unsigned first, unsigned last) {
-  LLVMValueRef word = build_int(index, two_over_pi[first]);
-  for (unsigned i = first + 1; i <= last && i < TABLE_WORDS; ++i) {
-    LLVMValueRef here = build_icmp(e, LLVMIntEQ, index, build_int(index, i));
-    word = build_select(e, here, build_int(index, two_over_pi[i]), word);
+// The words of the table from `index` on, `count` of them, in lanes of i64. Each is a chain of choices over the indices
+// that there may be, as this path is rare and must not need memory; which index a lane has is asked once for all words,
+// in lanes of 32 bits, of which a vector has twice as many.
+static void table_words(emit_t* e, LLVMValueRef index, unsigned first, unsigned last, unsigned count,
+                        LLVMValueRef* out) {
+  LLVMTypeRef i32 = build_int_type(e, LLVMTypeOf(index), 32), i64 = LLVMTypeOf(index);
+  LLVMValueRef here[TABLE_WORDS], narrow = build_trunc(e, index, i32);
+  for (unsigned i = first + 1; i <= last; ++i) here[i] = build_icmp(e, LLVMIntEQ, narrow, build_int(narrow, i));
+  for (unsigned k = 0; k < count; ++k) {
+    LLVMValueRef word = build_int(narrow, two_over_pi[first + k]);
+    for (unsigned i = first + 1; i <= last && i + k < TABLE_WORDS; ++i) {
+      word = build_select(e, here[i], build_int(narrow, two_over_pi[i + k]), word);
+    }
+    out[k] = build_zext(e, word, i64);
   }
-  return word;
 }
 
 // The window of 2/pi * 2^(exponent - 2) below the binary point, `count` words of 32 bits in i64 lanes, highest first.
-static void table_window(emit_t* e, LLVMValueRef exponent, unsigned count, unsigned last, LLVMValueRef* out) {
+static void table_window(emit_t* e, LLVMValueRef exponent, bool wide, unsigned count, LLVMValueRef* out) {
+  LLVMValueRef words[MOST_WORDS + 1];
   LLVMValueRef position = build_add(e, exponent, build_int(exponent, 62));  // in the table, which starts 64 bits early
   LLVMValueRef index = build_lshr(e, position, build_int(position, 5));
-  LLVMValueRef shift = build_and(e, position, build_int(position, 31)), mask = build_int(position, 0xffffffff);
-  LLVMValueRef word = table_word(e, index, 0, last);
+  LLVMValueRef shift = build_and(e, position, build_int(position, 31));
+  table_words(e, index, wide ? 0 : 1, wide ? 32 : 5, count + 1, words);
   for (unsigned i = 0; i < count; ++i) {
-    LLVMValueRef next = table_word(e, build_add(e, index, build_int(index, i + 1)), i + 1, last + i + 1);
-    LLVMValueRef both = build_or(e, build_shl(e, word, build_int(word, 32)), next);
-    both = build_lshr(e, build_shl(e, both, shift), build_int(both, 32));
-    out[i] = build_and(e, both, mask);
-    word = next;
+    LLVMValueRef both = build_or(e, build_shl(e, words[i], build_int(index, 32)), words[i + 1]);
+    out[i] = build_lshr(e, build_shl(e, both, shift), build_int(both, 32));
   }
 }
 
@@ -70,7 +75,7 @@ static void multiply_add(emit_t* e, LLVMValueRef* product, const LLVMValueRef* w
   }
 }
 
-// Any size: multiplies the mantissa with as much of 2/pi as matters, modulo 4, in integers.
+// Any size from the near limit on: multiplies the mantissa with as much of 2/pi as matters, modulo 4, in integers.
 static reduced_t reduce_far(emit_t* e, LLVMValueRef x) {
   bool wide = build_is_f64(x);
   LLVMTypeRef type = LLVMTypeOf(x), i64 = build_int_type(e, type, 64), f64 = build_f64_type(e, type);
@@ -81,7 +86,7 @@ static reduced_t reduce_far(emit_t* e, LLVMValueRef x) {
   LLVMValueRef mantissa = build_or(e, build_and(e, bits, build_sub(e, one, build_int(bits, 1))), one);
   LLVMValueRef exponent = build_sub(e, biased, build_int(bits, (wide ? 1023 : 127) + mantissa_bits));
   LLVMValueRef window[MOST_WORDS], product[MOST_WORDS];
-  table_window(e, exponent, count, wide ? 32 : 6, window);
+  table_window(e, exponent, wide, count, window);
   for (unsigned i = 0; i < count; ++i) product[i] = build_int(bits, 0);
   multiply_add(e, product, window, count, build_and(e, mantissa, build_int(bits, 0xffffffff)), 0);
   if (wide) multiply_add(e, product, window, count, build_lshr(e, mantissa, build_int(bits, 32)), 1);
@@ -106,6 +111,39 @@ static reduced_t reduce_far(emit_t* e, LLVMValueRef x) {
   return out;
 }
 
+enum { MOST_LANES = 64, LOOP_LANES = 8 };
+
+// `low` in place of the lanes that x moves down by: both come in turn to the lowest lanes.
+static LLVMValueRef move_in(emit_t* e, LLVMValueRef x, LLVMValueRef low) {
+  unsigned lanes = build_lanes(LLVMTypeOf(x)), part = build_lanes(LLVMTypeOf(low));
+  int wide[MOST_LANES], moved[MOST_LANES];
+  for (unsigned i = 0; i < lanes; ++i) {
+    wide[i] = (int)(i % part);
+    moved[i] = (int)(i + part < lanes ? i + part : lanes + i % part);
+  }
+  return build_shuffle(e, x, build_shuffle(e, low, low, wide, lanes), moved, lanes);
+}
+
+// The same in rounds over half of the lanes: integers of 64 bits fill a register so. All lanes at once would be two,
+// and the compiler at work on this rare path for twice as long as on all the rest.
+static reduced_t reduce_far_rounds(emit_t* e, LLVMValueRef x) {
+  LLVMTypeRef type = LLVMTypeOf(x);
+  unsigned lanes = build_lanes(type), part = lanes / 2;
+  int mask[MOST_LANES];
+  if (lanes < LOOP_LANES || lanes > MOST_LANES || build_is_f64(x)) return reduce_far(e, x);
+  LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
+  LLVMValueRef init[] = {LLVMConstInt(i32, 0, 0), x, x, LLVMConstNull(build_int_type(e, type, build_bits(type)))};
+  build_loop_t loop = build_loop_begin(e, init, 4);
+  build_loop_while(e, &loop, build_icmp(e, LLVMIntULT, loop.phis[0], LLVMConstInt(i32, lanes / part, 0)));
+  for (unsigned i = 0; i < part; ++i) mask[i] = (int)i;
+  LLVMValueRef low = build_shuffle(e, loop.phis[1], loop.phis[1], mask, part);
+  reduced_t far = reduce_far(e, low);
+  LLVMValueRef next[] = {build_add(e, loop.phis[0], LLVMConstInt(i32, 1, 0)), move_in(e, loop.phis[1], low),
+                         move_in(e, loop.phis[2], far.r), move_in(e, loop.phis[3], far.quadrant)};
+  build_loop_end(e, &loop, next);
+  return (reduced_t){loop.phis[2], loop.phis[3]};
+}
+
 // The near reduction; a branch to the far one when some lane needs it.
 static reduced_t reduce(emit_t* e, LLVMValueRef x) {
   LLVMValueRef near_limit = math_number(x, 0x1p16, 0x1p20);
@@ -114,7 +152,7 @@ static reduced_t reduce(emit_t* e, LLVMValueRef x) {
   LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder), slow = build_block(e, "far"), join = build_block(e, "near");
   LLVMBuildCondBr(e->builder, build_any(e, far_lanes), slow, join);
   LLVMPositionBuilderAtEnd(e->builder, slow);
-  reduced_t far = reduce_far(e, x);
+  reduced_t far = reduce_far_rounds(e, x);
   far.r = build_select(e, far_lanes, far.r, near.r);
   far.quadrant = build_select(e, far_lanes, far.quadrant, near.quadrant);
   LLVMBasicBlockRef end = LLVMGetInsertBlock(e->builder), blocks[2] = {from, end};
