@@ -59,3 +59,31 @@ ir_value_t* order_before(kernel_build_t* k, const ir_op_t* op, ir_value_t* const
   }
   return before;
 }
+
+// A float's bits are in order but for the sign: of negative ones all are turned around, of others the sign. Zeros are
+// one number, and NaNs, which are behind all others.
+static ir_value_t* float_bits(kernel_build_t* k, ir_value_t* key) {
+  ir_builder_t* b = &k->b;
+  const ir_type_t *type = key->type, *whole = ir_type_int(k->ctx, type->width);
+  ir_value_t *zero = kernel_number(b, type, 0), *is_zero = kernel_binary(b, SCALAR_eq, key, zero);
+  key = kernel_ternary(b, SCALAR_select, is_zero, zero, key);
+  ir_value_t *is_nan = kernel_unary(b, SCALAR_is_nan, key), *bits = kernel_cast(b, SCALAR_bitcast, key, whole);
+  int64_t sign = (int64_t)(~0ull << (type->width - 1));
+  ir_value_t* is_negative = kernel_binary(b, SCALAR_lt, bits, kernel_integer(b, whole, 0));
+  ir_value_t* turned = kernel_binary(b, SCALAR_xor, bits, kernel_integer(b, whole, -1));
+  bits = kernel_binary(b, SCALAR_xor, bits, kernel_integer(b, whole, sign));
+  bits = kernel_ternary(b, SCALAR_select, is_negative, turned, bits);
+  return kernel_ternary(b, SCALAR_select, is_nan, kernel_integer(b, whole, -1), bits);
+}
+
+ir_value_t* order_bits(kernel_build_t* k, const ir_op_t* op, ir_value_t* key) {
+  ir_builder_t* b = &k->b;
+  const ir_type_t* type = key->type;
+  if (type->kind == IR_TYPE_FLOAT) {
+    key = float_bits(k, key);
+  } else if (!graph_get_unsigned(op)) {
+    int64_t sign = (int64_t)(~0ull << (type->width - 1));
+    key = kernel_binary(b, SCALAR_xor, key, kernel_integer(b, type, sign));
+  }
+  return is_descending(op) ? kernel_binary(b, SCALAR_xor, key, kernel_integer(b, key->type, -1)) : key;
+}

@@ -1,9 +1,8 @@
 // One step of a sort by digits (graph.sort with `digit`): how often each of the 256 digits is there says where its
 // elements begin, and each element goes behind those of its digit that came before it. A step needs no comparison and
 // predicts nothing; from the least digit to the greatest they sort a line. A thread has a line.
+#include "kernels/order.h"
 #include "kernels/strategy.h"
-
-enum { DIGITS = 256, DIGIT_BITS = 8 };
 
 typedef struct radix_t {
   dispatch_t* d;
@@ -21,39 +20,15 @@ bool strategy_radix_proposes(const dispatch_t* d, candidate_t* c) {
   return candidate_evaluates(d, d->root, c);
 }
 
-// A float's bits are in order but for the sign: of negative ones all are turned around, of others the sign. Zeros are
-// one number, and NaNs, which are behind all others.
-static ir_value_t* float_bits(kernel_build_t* k, ir_value_t* key) {
-  ir_builder_t* b = &k->b;
-  const ir_type_t *type = key->type, *whole = ir_type_int(k->ctx, type->width);
-  ir_value_t *zero = kernel_number(b, type, 0), *is_zero = kernel_binary(b, SCALAR_eq, key, zero);
-  key = kernel_ternary(b, SCALAR_select, is_zero, zero, key);
-  ir_value_t *is_nan = kernel_unary(b, SCALAR_is_nan, key), *bits = kernel_cast(b, SCALAR_bitcast, key, whole);
-  int64_t sign = (int64_t)(~0ull << (type->width - 1));
-  ir_value_t* is_negative = kernel_binary(b, SCALAR_lt, bits, kernel_integer(b, whole, 0));
-  ir_value_t* turned = kernel_binary(b, SCALAR_xor, bits, kernel_integer(b, whole, -1));
-  bits = kernel_binary(b, SCALAR_xor, bits, kernel_integer(b, whole, sign));
-  bits = kernel_ternary(b, SCALAR_select, is_negative, turned, bits);
-  return kernel_ternary(b, SCALAR_select, is_nan, kernel_integer(b, whole, -1), bits);
-}
-
 // The digit of the element at `coords`, as an index.
 static ir_value_t* digit_at(radix_t* r) {
   kernel_build_t* k = &r->d->k;
   ir_builder_t* b = &k->b;
-  ir_value_t* bits = eval_at(k, ir_operand(r->op, 0), r->coords);
-  const ir_type_t* type = bits->type;
-  if (type->kind == IR_TYPE_FLOAT) {
-    bits = float_bits(k, bits);
-  } else if (!graph_get_unsigned(r->op)) {
-    int64_t sign = (int64_t)(~0ull << (type->width - 1));
-    bits = kernel_binary(b, SCALAR_xor, bits, kernel_integer(b, type, sign));
-  }
-  if (graph_get_descending(r->op)) bits = kernel_binary(b, SCALAR_xor, bits, kernel_integer(b, bits->type, -1));
-  int64_t shift = DIGIT_BITS * (graph_get_digit(r->op) - 1);
+  ir_value_t* bits = order_bits(k, r->op, eval_at(k, ir_operand(r->op, 0), r->coords));
+  int64_t shift = ORDER_DIGIT_BITS * (graph_get_digit(r->op) - 1);
   if (shift) bits = kernel_binary(b, SCALAR_shru, bits, kernel_integer(b, bits->type, shift));
   bits = kernel_cast(b, SCALAR_castu, bits, ir_type_index(k->ctx));
-  return kernel_binary(b, SCALAR_and, bits, kernel_index(b, DIGITS - 1));
+  return kernel_binary(b, SCALAR_and, bits, kernel_index(b, ORDER_DIGITS - 1));
 }
 
 static ir_value_t* load_count(radix_t* r, ir_value_t* digit) {
@@ -70,7 +45,7 @@ static void store_count(radix_t* r, ir_value_t* count, ir_value_t* digit) {
 static void sum_counts(radix_t* r) {
   kernel_build_t* k = &r->d->k;
   ir_value_t* before = kernel_index(&k->b, 0);
-  kernel_loop_t loop = kernel_loop_constant(k, 0, DIGITS, 1, &before, 1);
+  kernel_loop_t loop = kernel_loop_constant(k, 0, ORDER_DIGITS, 1, &before, 1);
   ir_value_t* count = load_count(r, loop.index);
   store_count(r, loop.iters[0], loop.index);
   ir_value_t* next = kernel_add(&k->b, loop.iters[0], count);
@@ -87,7 +62,7 @@ static ir_value_t* take_number(radix_t* r, ir_value_t* digit) {
 
 static void sort_line(radix_t* r, const extent_t* size) {
   kernel_build_t* k = &r->d->k;
-  kernel_loop_t loop = kernel_loop_constant(k, 0, DIGITS, 1, NULL, 0);
+  kernel_loop_t loop = kernel_loop_constant(k, 0, ORDER_DIGITS, 1, NULL, 0);
   store_count(r, kernel_index(&k->b, 0), loop.index);
   kernel_for_end(&k->b, &loop, NULL, 0);
   ir_value_t *first = index_constant(k, 0), *end = extent_value(k, size);
@@ -120,7 +95,7 @@ void strategy_radix_build(dispatch_t* d) {
   sizes[r.axis] = extent_fixed(1);
   for (int32_t i = 0; i < x->type->rank; ++i) lines = extent_product(lines, sizes[i]);
   if (extent_is(&lines, 0) || extent_is(&size, 0)) return;
-  r.counts = kernel_alloc(&k->b, ir_type_int(k->ctx, 64), DIGITS, IR_SPACE_PRIVATE);
+  r.counts = kernel_alloc(&k->b, ir_type_int(k->ctx, 64), ORDER_DIGITS, IR_SPACE_PRIVATE);
   iterations_t it = iterations_dynamic(d, &lines, 4 * extent_guess(&size));
   iterations_split_extents(k, it.index, sizes, x->type->rank, r.coords);
   sort_line(&r, &size);

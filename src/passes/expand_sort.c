@@ -111,25 +111,13 @@ bool expand_sort(ir_context_t* ctx, ir_op_t* op, int64_t block) {
   return true;
 }
 
-// Whether a CPU's list of the first ones (src/kernels/select.c) would cost more than a sort of the line by digits: each
-// that gets into it moves others from its first place to its last, about as often as its length has bits.
-static bool is_dear(const ir_op_t* op) {
-  enum { MOVE = 11, STEP = 3 };  // nanoseconds
-  int64_t axis = graph_get_axis(op), size = ir_operand(op, 0)->type->dims[axis], most = op->results[1].type->dims[axis];
-  int64_t digits = graph_sort_digits(ir_operand(op, 0)->type->element), moves = 2 * most, bits = 0;
-  if (size == IR_DYNAMIC || !digits) return false;
-  for (int64_t part = size; part > most; part = part * 2 / 3) moves += 2 * most / 5;
-  while (most >> bits) ++bits;
-  return moves * bits * MOVE > size * digits * STEP;
-}
-
 bool expand_top_k(ir_context_t* ctx, ir_op_t* op, bool few, int64_t block) {
   ir_value_t* x = ir_operand(op, 0);
   int64_t axis = graph_get_axis(op);
   const ir_type_t* indices = op->results[1].type;
   if (axis >= x->type->rank || indices->dims[axis] == IR_DYNAMIC) return false;
   bool is_long = x->type->dims[axis] == IR_DYNAMIC || x->type->dims[axis] > SORT_WHOLE;
-  bool is_scanned = indices->dims[axis] <= GRAPH_TOP_K_SCANNED && !(block == EXPAND_BLOCK_CPU && is_dear(op));
+  bool is_scanned = indices->dims[axis] <= GRAPH_TOP_K_SCANNED;
   if (!is_long || is_scanned != few) return false;
   ir_builder_t b = ir_builder_before(ctx, op);
   const ir_type_t* places = ir_type_with_element(ctx, x->type, indices->element);

@@ -26,15 +26,3 @@ func.func @sort(%x: tensor<3x1000xf16>, %y: tensor<3x1000xi32>) -> (tensor<3x100
   %0:2 = "graph.sort"(%x, %y) <{axis = 1 : i64, keys = 1 : i64, stable}> : (tensor<3x1000xf16>, tensor<3x1000xi32>) -> (tensor<3x1000xf16>, tensor<3x1000xi32>)
   return %0#0, %0#1 : tensor<3x1000xf16>, tensor<3x1000xi32>
 }
-
-// Where nearly all of a line get into the list of its first ones, that is sorted too; few of it are found by a sweep.
-// CHECK-LABEL: kernel.func @most_dispatch_0_sort
-// CHECK-LABEL: kernel.func @few_dispatch_0_top_k
-func.func @most(%x: tensor<1000xi32>) -> (tensor<900xi32>, tensor<900xi32>) {
-  %0:2 = "graph.top_k"(%x) <{axis = 0 : i64, k = 900 : i64}> : (tensor<1000xi32>) -> (tensor<900xi32>, tensor<900xi32>)
-  return %0#0, %0#1 : tensor<900xi32>, tensor<900xi32>
-}
-func.func @few(%x: tensor<1000xi32>) -> (tensor<9xi32>, tensor<9xi32>) {
-  %0:2 = "graph.top_k"(%x) <{axis = 0 : i64, k = 9 : i64}> : (tensor<1000xi32>) -> (tensor<9xi32>, tensor<9xi32>)
-  return %0#0, %0#1 : tensor<9xi32>, tensor<9xi32>
-}
