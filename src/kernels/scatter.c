@@ -2,8 +2,8 @@
 // is shared; those outside the operand are dropped. Two ways:
 //
 //   push  the operand is copied, then all updates are applied. What dimensions have in common with the updates, where
-//         no index moves them, is shared out among a GPU's threads; the rest is one thread's, on CPUs all. In place
-//         nothing is copied, which is best for few updates.
+//         no index moves them, is shared out among a GPU's threads; the rest is one thread's, on CPUs all, which has
+//         vectors along what is a row of both. In place nothing is copied, which is best for few updates.
 //   pull  each element of the result is made on its own: of rising indices (passes/spread_scatter.c) halving finds
 //         those that mean it, on GPUs or where something follows, which are taken by whole blocks where they come
 //         combined; GPUs look at all when there are few.
@@ -22,6 +22,8 @@ typedef struct scatter_t {
   uint32_t window_count, inserted_count, batch_count, map_count;
   int32_t owner[GRAPH_MAX_RANK];     // the updates' dimension that has the operand's coordinates, or -1
   linear_t element[GRAPH_MAX_RANK];  // push: the owned coordinates; pull: all of the element
+  int32_t row;                       // push: the updates' dimension that vectors are along, or -1
+  linear_t from[GRAPH_MAX_RANK], to[GRAPH_MAX_RANK];  // push: the update at work and the operand's element
 } scatter_t;
 
 static bool is_supported(const ir_op_t* op) {
@@ -80,7 +82,7 @@ static void combine_update(kernel_build_t* k, scatter_t* s, uint32_t level, cons
   ir_value_t* all[2 * REGION_VALUES];
   memcpy(all, args, sizeof(*all) * s->count);
   for (uint32_t i = 0; i < s->count; ++i)
-    all[s->count + i] = eval_at(k, ir_operand(s->op, s->count + 1 + level + i), at);
+    all[s->count + i] = eval_lanes(k, ir_operand(s->op, s->count + 1 + level + i), at);
   if (ir_is(s->op, GRAPH_SCATTER_GENERIC)) {
     region_apply(k, s->op->regions[0].first, all, args);
   } else if (is_overwritten(s->op)) {
@@ -133,28 +135,83 @@ static void copy_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   }
 }
 
+// What becomes of the elements at `to` by the update at `from`.
+static void apply_update(scatter_t* s, const linear_t* from, const linear_t* to) {
+  kernel_build_t* k = &s->d->k;
+  ir_value_t* args[REGION_VALUES];
+  for (uint32_t i = 0; i < s->count; ++i) {
+    bool reads = ir_is(s->op, GRAPH_SCATTER_GENERIC) || !is_overwritten(s->op);
+    args[i] = reads ? eval_lanes(k, s->d->outputs[i], to) : NULL;
+  }
+  combine_update(k, s, 0, from, args);
+  for (uint32_t i = 0; i < s->count; ++i) eval_store(k, s->d->outputs[i], to, args[i]);
+}
+
+static void apply_strip(dispatch_t* d, linear_t at, ir_value_t** acc, void* user) {
+  (void)acc;
+  scatter_t* s = user;
+  s->from[s->row] = at;
+  s->to[ir_operand(s->op, 0)->type->rank - 1] = at;
+  apply_update(s, s->from, s->to);
+}
+
+// One update, or a row of them by vectors.
 static void update_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   (void)acc;
   scatter_t* s = user;
-  ir_value_t *x = ir_operand(s->op, 0), *args[REGION_VALUES];
-  linear_t from[GRAPH_MAX_RANK], to[GRAPH_MAX_RANK];
-  set_owned(s, at, from);
-  place_update(k, s, from, to);
+  ir_value_t* x = ir_operand(s->op, 0);
+  set_owned(s, at, s->from);
+  place_update(k, s, s->from, s->to);
   guard_t guard = {0};
-  for (int32_t i = 0; i < x->type->rank; ++i) {
+  for (int32_t i = 0; i < x->type->rank - (s->row >= 0); ++i) {
     extent_t size = eval_extent(x, i);
-    guard_extent(k, &guard, &to[i], &size);
+    guard_extent(k, &guard, &s->to[i], &size);
   }
   guard_owned(k, s, &guard);
   kernel_branch_t branch = {0};
   if (guard.condition) branch = kernel_if_begin(&k->b, guard.condition, NULL, 0);
-  for (uint32_t i = 0; i < s->count; ++i) {
-    bool reads = ir_is(s->op, GRAPH_SCATTER_GENERIC) || !is_overwritten(s->op);
-    args[i] = reads ? eval_at(k, s->d->outputs[i], to) : NULL;
+  if (s->row >= 0) {
+    extent_t size = eval_extent(x, x->type->rank - 1);
+    strips_extent(s->d, &size, dispatch_extent_lanes(s->d, &size), NULL, 0, &(strip_call_t){apply_strip, s, NULL});
+  } else {
+    apply_update(s, s->from, s->to);
   }
-  combine_update(k, s, 0, from, args);
-  for (uint32_t i = 0; i < s->count; ++i) eval_store(k, s->d->outputs[i], to, args[i]);
   if (guard.condition) kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
+static void copy_strip(dispatch_t* d, linear_t at, ir_value_t** acc, void* user) {
+  (void)acc;
+  scatter_t* s = user;
+  s->to[ir_operand(s->op, 0)->type->rank - 1] = at;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    eval_store(&d->k, d->outputs[i], s->to, eval_lanes(&d->k, ir_operand(s->op, i), s->to));
+  }
+}
+
+static void copy_row(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
+  (void)k, (void)acc;
+  scatter_t* s = user;
+  int32_t last = ir_operand(s->op, 0)->type->rank - 1;
+  extent_t size = eval_extent(ir_operand(s->op, 0), last);
+  memcpy(s->to, at, sizeof(*at) * (size_t)last);
+  strips_extent(s->d, &size, dispatch_extent_lanes(s->d, &size), NULL, 0, &(strip_call_t){copy_strip, s, NULL});
+}
+
+static void copy_operands(scatter_t* s, extent_t* sizes) {
+  int32_t rank = ir_operand(s->op, 0)->type->rank;
+  bool by_rows = rank && s->d->device->kind == DEVICE_CPU;
+  if (by_rows) sizes[rank - 1] = extent_fixed(1);
+  eval_loops(&s->d->k, sizes, (uint32_t)rank, NULL, 0, by_rows ? copy_row : copy_body, s);
+}
+
+// The updates' last dimension, where it is all of the operand's last, which no index moves; or -1.
+static int32_t find_row(const scatter_t* s) {
+  const ir_value_t *x = ir_operand(s->op, 0), *updates = ir_operand(s->op, s->count + 1);
+  int32_t last = x->type->rank - 1, row = last < 0 ? -1 : s->owner[last];
+  if (s->d->device->kind != DEVICE_CPU || ir_is(s->op, GRAPH_SCATTER_GENERIC)) return -1;
+  if (row < 0 || row != updates->type->rank - 1 || !shape_contains(s->window, s->window_count, row)) return -1;
+  extent_t size = eval_extent(x, last), there = eval_extent(updates, row);
+  return extent_equal(&size, &there) ? row : -1;
 }
 
 static void build_push(scatter_t* s) {
@@ -163,6 +220,7 @@ static void build_push(scatter_t* s) {
   extent_t sizes[GRAPH_MAX_RANK], owned[GRAPH_MAX_RANK], count = extent_fixed(1);
   linear_t coords[GRAPH_MAX_RANK];
   int32_t n = 0;
+  s->row = find_row(s);
   eval_extents(x, sizes);
   for (int32_t i = 0; i < x->type->rank; ++i) {
     if (d->device->kind == DEVICE_CPU) s->owner[i] = -1;
@@ -175,8 +233,9 @@ static void build_push(scatter_t* s) {
   for (int32_t i = x->type->rank; i-- > 0;) {
     if (s->owner[i] >= 0) s->element[i] = coords[--n];
   }
-  if (graph_in_place(d->op) < 0) eval_loops(&d->k, sizes, (uint32_t)x->type->rank, NULL, 0, copy_body, s);
+  if (graph_in_place(d->op) < 0) copy_operands(s, sizes);
   loop_sizes(s, sizes);
+  if (s->row >= 0) sizes[s->row] = extent_fixed(1);
   if (ir_type_count(updates->type) != 0) {
     eval_loops(&d->k, sizes, (uint32_t)updates->type->rank, NULL, 0, update_body, s);
   }
