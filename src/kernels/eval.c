@@ -116,6 +116,22 @@ static ir_value_t* load_strided(kernel_build_t* k, ir_value_t* memory, const lin
   return result;
 }
 
+// Elements that several lanes each have.
+static ir_value_t* load_repeated(kernel_build_t* k, ir_value_t* memory, linear_t at, int64_t times) {
+  int64_t lanes = k->lanes, count = lanes / times, from[64];
+  at.vector = NULL;
+  ir_value_t *value, *mask = NULL, *place = linear_scalar(k, &at);
+  for (int64_t time = 0; k->mask && time < times; ++time) {  // an element is touched for any of its lanes
+    for (int64_t i = 0; i < count; ++i) from[i] = i * times + time;
+    ir_value_t* part = kernel_shuffle(&k->b, k->mask, k->mask, from, (uint32_t)count);
+    mask = mask ? kernel_binary(&k->b, SCALAR_or, mask, part) : part;
+  }
+  value = mask ? kernel_load_masked(&k->b, memory, place, mask, zero_lanes(k, memory->type->element, count))
+               : kernel_load(&k->b, memory, place, count);
+  for (int64_t i = 0; i < lanes; ++i) from[i] = i / times;
+  return kernel_shuffle(&k->b, value, value, from, (uint32_t)lanes);
+}
+
 void eval_set_alignment(kernel_build_t* k, ir_op_t* access, const ir_type_t* element, const linear_t* offset) {
   enum { MOST = 16 };
   int64_t bytes = ir_type_bytes(element), align = bytes * linear_multiple(offset, MOST / bytes);
@@ -146,6 +162,8 @@ static ir_value_t* load_memory(kernel_build_t* k, const source_t* source, linear
   if (is_near && may_mask && k->lanes >= 4 && eval_shuffles(element)) {
     return load_strided(k, source->memory, &offset);
   }
+  int64_t times = may_mask && eval_shuffles(element) ? linear_repeats(k, &offset) : 0;
+  if (times) return load_repeated(k, source->memory, offset, times);
   return kernel_gather(&k->b, source->memory, linear_lanes(k, &offset), k->mask, other);
 }
 

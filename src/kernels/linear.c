@@ -231,9 +231,39 @@ static ir_value_t* divide(kernel_build_t* k, scalar_fn_t fn, ir_value_t* x, int6
   return kernel_cast(&k->b, SCALAR_castu, result, ir_type_index(k->ctx));
 }
 
+// Of a block of lanes, which is whole blocks of d: the block's part is the same in all lanes, theirs are known.
+static void divide_lanes(kernel_build_t* k, linear_t rest, int64_t d, linear_t* quotient, linear_t* remainder) {
+  int64_t min, max, constant;
+  rest.lane = 0;
+  linear_range(k, &rest, &min, &max);
+  ir_value_t *whole = divide(k, SCALAR_divu, linear_outside(k, &rest), d, max), *lanes;
+  lanes = ir_build_value(&k->b, KERNEL_IOTA, NULL, 0, kernel_vector_type(k->ctx, ir_type_index(k->ctx), k->lanes));
+  if (!kernel_constant_index(whole, &constant)) index_set_facts(k, whole, 0, max < 0 ? INT64_MAX / 4 : max / d, 1);
+  ir_value_t* divisor = kernel_integer(&k->b, lanes->type, d);
+  ir_value_t *q = kernel_binary(&k->b, SCALAR_divu, lanes, divisor),
+             *r = kernel_binary(&k->b, SCALAR_remu, lanes, divisor);
+  index_set_facts(k, q, 0, k->lanes / d - 1, 1);
+  index_set_facts(k, r, 0, d - 1, 1);
+  *quotient = linear_add(k, linear_add(k, *quotient, linear_value(whole)), linear_vector(q));
+  *remainder = linear_vector(r);
+}
+
+int64_t linear_repeats(const kernel_build_t* k, const linear_t* x) {
+  const ir_op_t* op = x->vector && !x->lane ? x->vector->def : NULL;
+  int64_t times;
+  bool divides = op && kernel_scalar_fn(op) == SCALAR_divu && ir_is(ir_operand(op, 0)->def, KERNEL_IOTA);
+  return divides && kernel_constant_index(ir_operand(op, 1), &times) && times < k->lanes && k->lanes % times == 0
+             ? times
+             : 0;
+}
+
 static void divide_by_instruction(kernel_build_t* k, linear_t rest, int64_t d, linear_t* quotient,
                                   linear_t* remainder) {
   int64_t min, max, lane = 0;
+  if (k->device->kind != DEVICE_GPU && d < k->lanes && k->lanes % d == 0 && starts_block(k, &rest)) {
+    divide_lanes(k, rest, d, quotient, remainder);
+    return;
+  }
   linear_range(k, &rest, &min, &max);
   bool in_block = d % k->lanes == 0 && starts_block(k, &rest);
   if (in_block) {

@@ -57,6 +57,8 @@ linear_t linear_scale(kernel_build_t* k, linear_t x, int64_t factor);
 linear_t linear_scale_value(kernel_build_t* k, linear_t x, ir_value_t* factor);
 // x / d and x % d for x >= 0, d > 0; exact forms when ranges and multiples allow, else division instructions.
 void linear_divide(kernel_build_t* k, linear_t x, int64_t d, linear_t* quotient, linear_t* remainder);
+// How often each of consecutive numbers is there, lane after lane, where linear_divide made the form so; else 0.
+int64_t linear_repeats(const kernel_build_t* k, const linear_t* x);
 bool linear_is_constant(const linear_t* x, int64_t* out);
 static inline bool linear_is_uniform(const linear_t* x) { return x->lane == 0 && !x->vector; }
 bool linear_equal(const linear_t* x, const linear_t* y);

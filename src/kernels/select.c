@@ -1,6 +1,7 @@
-// The first of a line in order (graph.top_k), some of them (few: select_lanes.c; many: select_digits.c), in one sweep: a
-// list of the best so far is a heap, whose first entry is what goes last; an element that goes before that takes its
-// place. One that does not is one comparison, of a vector at once, and nearly all do not. In the end the heap is sorted.
+// The first of a line in order (graph.top_k), some of them (few: select_lanes.c; many: select_digits.c), in one sweep:
+// a list of the best so far is a heap, whose first entry is what goes last; an element that goes before that takes its
+// place. One that does not is one comparison, of a vector at once, and nearly all do not. In the end the heap is
+// sorted.
 #include "kernels/order.h"
 #include "kernels/strategy.h"
 
