@@ -76,6 +76,7 @@ typedef struct compiler_options_t {
   bool strip_assertions;          // without what the program asserts
   element_types_t element_types;  // to compute in
   bool strip_source_map;
+  bool narrow_index;         // index is i32 where it comes and goes (host.h)
   bool fences;               // functions take a fence to wait for and one to signal (iree.abi.model = "coarse-fences")
   bool donates;              // callers bring memory for results, which may be that of arguments (donate.h)
   module_devices_t devices;  // where its device comes from, which in inline models is no device of the application's

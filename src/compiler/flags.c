@@ -388,6 +388,10 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
                 flags->bytecode_format);
     return false;
   }
+  if (flags->index_bits && strcmp(flags->index_bits, "32") && strcmp(flags->index_bits, "64")) {
+    text_printf(error, "--iree-vm-target-index-bits=%s: 32 and 64 are known", flags->index_bits);
+    return false;
+  }
   if (flags->elide && !is_number(flags->elide)) {
     text_printf(error, "--mlir-elide-elementsattrs-if-larger=%s: a number is needed", flags->elide);
     return false;
@@ -674,5 +678,6 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   out->const_eval = flags->const_eval != FLAG_FALSE && flags->const_expr_hoisting != FLAG_FALSE;
   out->timing = flags->timing == FLAG_TRUE;
   out->strip_source_map = flags->strip_source_map == FLAG_TRUE;
+  out->narrow_index = flags->index_bits && strcmp(flags->index_bits, "32") == 0;
   return true;
 }

@@ -89,20 +89,20 @@ static const ir_type_t* inside_type(const inside_t* x, uint32_t i) {
 }
 
 // How a number enters and leaves: in the register that is wide enough (pass_numbers).
-static bool passed_type(const ir_type_t* type, vm_type_t* out) {
+static bool passed_type(const host_t* h, const ir_type_t* type, vm_type_t* out) {
   bool is_float = type->kind == IR_TYPE_FLOAT && type->float_kind != IR_TF32;
   if (is_float) return *out = type->width == 64 ? VM_TYPE_F64 : VM_TYPE_F32, true;
-  if (type->kind != IR_TYPE_INTEGER || type->width > 64) return host_scalar_type(type, out);
+  if (type->kind != IR_TYPE_INTEGER || type->width > 64) return host_outer_type(h, type, out);
   return *out = type->width > 32 ? VM_TYPE_I64 : VM_TYPE_I32, true;
 }
 
 // Bytes that hold packed elements have another shape; complex numbers one dimension less than their parts. What is only
 // passed through is a view (pass_through.h).
-static bool kept_fits(const ir_type_t* kept, const ir_type_t* own) {
+static bool kept_fits(const host_t* h, const ir_type_t* kept, const ir_type_t* own) {
   vm_type_t x, y;
   if (ir_type_is_tensor(kept) && own->kind == IR_TYPE_OPAQUE) return true;
   if (ir_type_is_tensor(kept) != ir_type_is_tensor(own)) return false;
-  if (!ir_type_is_tensor(kept)) return passed_type(kept, &x) && host_scalar_type(own, &y) && x == y;
+  if (!ir_type_is_tensor(kept)) return passed_type(h, kept, &x) && host_outer_type(h, own, &y) && x == y;
   bool complex = kept->element->kind == IR_TYPE_COMPLEX;
   return ir_type_is_packed(kept->element) || kept->rank + complex == own->rank;
 }
@@ -114,11 +114,11 @@ static bool check_kept(host_t* h, const char* what, const ir_type_t* const* type
   for (uint32_t i = 0; fits && i < count; ++i) {
     const ir_type_t* own = inside_type(&inside, first);
     vm_type_t number;
-    if (!ir_type_is_tensor(types[i]) && !passed_type(types[i], &number)) {
+    if (!ir_type_is_tensor(types[i]) && !passed_type(h, types[i], &number)) {
       return ir_op_error(h->ctx, h->func, "has %s %u of type %s; integers of up to 64 bits and floats can be passed",
                          what, i, ir_type_str(h->ctx, types[i]));
     }
-    fits = own && kept_fits(types[i], own);
+    fits = own && kept_fits(h, types[i], own);
     first += host_abi_parts(types[i]);
   }
   return (fits && first == inside.count) ||
@@ -148,7 +148,7 @@ static bool check_transients(host_t* h) {
   uint32_t number, first = 0;
   if (!find_transients(h, &number)) return true;
   for (uint32_t i = 0; i < number; ++i) first += host_abi_parts(h->abi->inputs[i]);
-  bool fits = host_convention_letter(h->abi->inputs[number]) == 'r' && !ir_type_is_tensor(h->abi->inputs[number]);
+  bool fits = host_convention_letter(h, h->abi->inputs[number]) == 'r' && !ir_type_is_tensor(h->abi->inputs[number]);
   for (uint32_t i = number + 1; i < h->abi->input_count; ++i) fits &= !host_argument_attr(h, i, "iree.abi.transients");
   return (fits && !h->body->args[first]->uses) ||
          ir_op_error(
@@ -402,20 +402,20 @@ static void end_body(host_t* h, bool async) {
   module_reg_t* results = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, outputs + 1);
   for (uint32_t i = 0, first = 0; i < outputs; ++i) {
     ir_value_t* value = ir_operand(h->body->last, first);
-    results[i] = h->outputs[first] ? wrap_output(h, i, first) : host_scalar_reg(h, value);
+    results[i] = h->outputs[first] ? wrap_output(h, i, first) : host_scalar_leave(h, h->func, value);
     first += host_abi_parts(h->abi->results[i]);
   }
   module_emit(h->f, return, MODULE_LIST(outputs, results));
 }
 
-char host_convention_letter(const ir_type_t* type) {
+char host_convention_letter(const host_t* h, const ir_type_t* type) {
   static const char letters[] = {
 #define VM_TYPE(NAME, letter, name, size) letter,
       VM_TYPES(VM_TYPE)
 #undef VM_TYPE
   };
   vm_type_t vm = VM_TYPE_REF;
-  if (!ir_type_is_tensor(type)) passed_type(type, &vm);
+  if (!ir_type_is_tensor(type)) passed_type(h, type, &vm);
   return letters[vm];
 }
 
@@ -423,10 +423,10 @@ static const char* calling_convention(host_t* h, bool async) {
   text_t text = {0};
   uint32_t arguments = h->abi->input_count, results = h->abi->result_count;
   text_puts(&text, "0");
-  for (uint32_t i = 0; i < arguments; ++i) text_printf(&text, "%c", host_convention_letter(h->abi->inputs[i]));
+  for (uint32_t i = 0; i < arguments; ++i) text_printf(&text, "%c", host_convention_letter(h, h->abi->inputs[i]));
   if (async) text_puts(&text, "rr");
   text_puts(&text, arguments || async ? "_" : "v_");
-  for (uint32_t i = 0; i < results; ++i) text_printf(&text, "%c", host_convention_letter(h->abi->results[i]));
+  for (uint32_t i = 0; i < results; ++i) text_printf(&text, "%c", host_convention_letter(h, h->abi->results[i]));
   if (!results) text_puts(&text, "v");
   char* result = arena_strndup(ir_context_arena(h->ctx), text.data, text.size);
   text_finish(&text);
@@ -491,7 +491,7 @@ static void emit_choice(host_t* h, const char* name, bool async, module_function
   for (uint32_t i = 0; i < results; ++i) {
     const ir_type_t* type = h->abi->results[i];
     vm_type_t vm = VM_TYPE_REF;
-    if (!ir_type_is_tensor(type)) passed_type(type, &vm);
+    if (!ir_type_is_tensor(type)) passed_type(h, type, &vm);
     out[i] = module_function_register(f, vm);
   }
   for (uint32_t i = 0; i < count; ++i) labels[i] = module_function_label(f);
@@ -578,8 +578,8 @@ static void emit_function(host_t* h, const host_program_t* programs, uint32_t co
 }
 
 bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t program_count, module_writer_t* writer,
-               bool strip_source_map, host_memory_t* out_memory) {
-  host_t h = {.ctx = ctx, .module = programs[0].module, .writer = writer, .strip_source_map = strip_source_map};
+               const host_options_t* options, host_memory_t* out_memory) {
+  host_t h = {.ctx = ctx, .module = programs[0].module, .writer = writer, .options = *options};
   bool needs_device = program_count > 1 || uses_device(h.module);
   if (needs_device && programs[0].host_only) {
     return ir_error(ctx, h.module->loc,

@@ -16,10 +16,15 @@ typedef struct host_program_t {
   const uint32_t* objects;  // executables of the dispatches that have an attribute `object`, by its value
 } host_program_t;
 
+typedef struct host_options_t {
+  bool strip_source_map;
+  bool narrow_index;  // index is i32 where it comes and goes; the program computes in 64 bits
+} host_options_t;
+
 // Adds functions, tables, constants and exports to `writer`, for device 0. Of several programs, that one runs whose
 // number is the number of the target the device uses. False after diagnostics.
 bool host_emit(ir_context_t* ctx, const host_program_t* programs, uint32_t program_count, module_writer_t* writer,
-               bool strip_source_map, host_memory_t* out_memory);
+               const host_options_t* options, host_memory_t* out_memory);
 
 // Scalar functions that the host program has no instruction for become ops on tensors; conditions that are numbers stay
 // numbers. Before dispatches are formed.

@@ -452,7 +452,8 @@ static void emit_dispatch(host_t* h, ir_op_t* op) {
   order(h, passed.touched, passed.count);
   for (uint32_t i = 0; i < passed.count; ++i) bindings[i] = binding_of(h, passed.touched[i].storage);
   const ir_loc_t* loc = ir_loc_find_file(op->loc);
-  if (loc && !h->strip_source_map) module_table_location(table(h), host_view(loc->name), loc->line, loc->column);
+  if (loc && !h->options.strip_source_map)
+    module_table_location(table(h), host_view(loc->name), loc->line, loc->column);
   int64_t object = graph_attr(op, GRAPH_ATTR_object) ? graph_get_object(op) : -1;
   module_dispatch_t dispatch = {.executable = object < 0 ? h->executable : h->objects[object],
                                 .entry = (uint32_t)graph_get_entry(op),
@@ -549,9 +550,11 @@ static void emit_load(host_t* h, ir_op_t* op) {
   ir_value_t* value = ir_result(op, 0);
   const host_global_t* global = host_find_global(h, op);
   if (!ir_type_is_tensor(value->type)) {
-    module_reg_t reg = host_scalar_new(h, value->type);
+    vm_type_t vm = VM_TYPE_I64;
+    host_outer_type(h, value->type, &vm);
+    module_reg_t reg = module_function_register(h->f, vm);
     module_emit(h->f, global_load, MODULE_REG(reg), MODULE_INDEX(global->number));
-    host_scalar_set(value, reg);
+    host_scalar_set(value, host_scalar_enter(h, value->type, reg));
     return;
   }
   storage_t* to = value->data;
@@ -565,7 +568,7 @@ static void emit_store(host_t* h, ir_op_t* op) {
   ir_value_t* value = ir_operand(op, 0);
   const host_global_t* global = host_find_global(h, op);
   if (!ir_type_is_tensor(value->type)) {
-    module_emit(h->f, global_store, MODULE_INDEX(global->number), MODULE_REG(host_scalar_reg(h, value)));
+    module_emit(h->f, global_store, MODULE_INDEX(global->number), MODULE_REG(host_scalar_leave(h, op, value)));
     return;
   }
   storage_t *from = value->data, *target = ARENA_NEW(ir_context_arena(h->ctx), storage_t);

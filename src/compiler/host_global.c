@@ -45,12 +45,14 @@ static uint64_t initial_bits(const ir_op_t* global, vm_type_t type) {
 static bool add_global(host_t* h, ir_op_t* op) {
   const ir_type_t* type = type_of(op);
   vm_type_t vm = VM_TYPE_REF;
-  if (ir_type_is_tensor(type) ? !ir_type_is_static(type) : !host_scalar_type(type, &vm)) {
+  if (ir_type_is_tensor(type) ? !ir_type_is_static(type) : !host_outer_type(h, type, &vm)) {
     return ir_op_error(h->ctx, op,
                        "has type %s; numbers of 32 and 64 bits, integers and tensors of static shape can be "
                        "state",
                        ir_type_str(h->ctx, type));
   }
+  const ir_attr_t* value = graph_get_value(op);
+  if (value && !host_scalar_fits(h, op, type, value->integer)) return false;
   const char* name = ir_op_string(op, "sym_name", "");
   uint64_t bits = vm == VM_TYPE_REF ? 0 : initial_bits(op, vm);
   host_global_t* global = &h->globals[h->global_count++];

@@ -35,12 +35,12 @@ static const char* convention_of(host_t* h, const ir_op_t* op) {
   bool fences = graph_get_fences(op), device = graph_get_device(op);
   text_puts(&text, device ? "0r" : "0");
   for (uint32_t i = 0; i < op->operand_count; ++i) {
-    text_printf(&text, "%c", host_convention_letter(ir_operand(op, i)->type));
+    text_printf(&text, "%c", host_convention_letter(h, ir_operand(op, i)->type));
   }
   if (fences) text_puts(&text, "rr");
   text_puts(&text, op->operand_count || device || fences ? "_" : "v_");
   for (uint32_t i = 0; i < op->result_count; ++i) {
-    text_printf(&text, "%c", host_convention_letter(op->results[i].type));
+    text_printf(&text, "%c", host_convention_letter(h, op->results[i].type));
   }
   if (!op->result_count) text_puts(&text, "v");
   char* result = arena_strndup(ir_context_arena(h->ctx), text.data, text.size);
@@ -106,7 +106,7 @@ static bool is_storage(const ir_op_t* op, uint32_t i) {
 
 static module_reg_t pass(host_t* h, ir_op_t* op, uint32_t i, uint32_t copy) {
   ir_value_t* value = ir_operand(op, i);
-  if (!ir_type_is_tensor(value->type)) return host_scalar_reg(h, value);
+  if (!ir_type_is_tensor(value->type)) return host_scalar_leave(h, op, value);
   return is_storage(op, i) ? h->buffers[copy] : view_of(h, op, i, copy);
 }
 
@@ -135,7 +135,7 @@ static void take_result(host_t* h, ir_op_t* op, uint32_t i, module_reg_t reg) {
   if (value->type->kind == IR_TYPE_INTEGER && value->type->width == 1) {
     reg = module_emit_value(h->f, i32_ne, MODULE_REG(reg), MODULE_REG(module_function_i32(h->f, 0)));
   }
-  if (!ir_type_is_tensor(value->type)) return host_scalar_set(value, reg);
+  if (!ir_type_is_tensor(value->type)) return host_scalar_set(value, host_scalar_enter(h, value->type, reg));
   const ir_type_t* type = outside_type(op, true, i);
   module_reg_t dims[GRAPH_MAX_RANK];
   uint32_t count = host_dynamic_count(type);
@@ -181,7 +181,9 @@ void host_emit_import(host_t* h, ir_op_t* op) {
   module_reg_t* results = ARENA_ARRAY(ir_context_arena(h->ctx), module_reg_t, op->result_count + 1);
   for (uint32_t i = 0; i < op->result_count; ++i) {
     const ir_type_t* type = op->results[i].type;
-    results[i] = ir_type_is_tensor(type) ? module_function_ref(h->f) : host_scalar_new(h, type);
+    vm_type_t vm = VM_TYPE_REF;
+    if (!ir_type_is_tensor(type)) host_outer_type(h, type, &vm);
+    results[i] = module_function_register(h->f, vm);
   }
   emit_call(h, op, import, results, &a);
   if (graph_get_fences(op)) module_emit(h->f, hal_stream_wait, MODULE_REG(h->stream), MODULE_REG(a.signal));

@@ -191,6 +191,45 @@ bool host_scalar_emit(host_t* h, ir_op_t* op) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Where numbers come and go
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool is_narrow(const host_t* h, const ir_type_t* type) {
+  return type->kind == IR_TYPE_INDEX && h->options.narrow_index;
+}
+
+bool host_outer_type(const host_t* h, const ir_type_t* type, vm_type_t* out) {
+  return is_narrow(h, type) ? (*out = VM_TYPE_I32, true) : host_scalar_type(type, out);
+}
+
+bool host_scalar_fits(host_t* h, const ir_op_t* op, const ir_type_t* type, int64_t value) {
+  if (!is_narrow(h, type) || value == (int32_t)value) return true;
+  h->failed = true;
+  return ir_op_error(h->ctx, op, "has %lld as an index, which --iree-vm-target-index-bits=32 has no room for",
+                     (long long)value);
+}
+
+module_reg_t host_scalar_enter(host_t* h, const ir_type_t* type, module_reg_t outer) {
+  return is_narrow(h, type) ? module_emit_value(h->f, ext_i32_i64_s, MODULE_REG(outer)) : outer;
+}
+
+module_reg_t host_scalar_leave(host_t* h, const ir_op_t* op, ir_value_t* value) {
+  if (!is_narrow(h, value->type)) return host_scalar_reg(h, value);
+  if (value->def && ir_is(value->def, GRAPH_CONSTANT)) {
+    int64_t number = graph_get_value(value->def)->integer;
+    return module_function_i32(h->f, host_scalar_fits(h, op, value->type, number) ? (int32_t)number : 0);
+  }
+  module_reg_t number = host_scalar_reg(h, value);
+  module_reg_t outer = module_emit_value(h->f, trunc_i64_i32, MODULE_REG(number));
+  module_reg_t back = module_emit_value(h->f, ext_i32_i64_s, MODULE_REG(outer));
+  module_reg_t wrong = module_emit_value(h->f, i64_ne, MODULE_REG(back), MODULE_REG(number));
+  uint32_t text = module_writer_string(h->writer, IREE_SV("an index is {0}, which 32 bits have no room for"));
+  module_emit(h->f, fail_numbers, MODULE_REG(wrong), MODULE_IMM(IREE_STATUS_OUT_OF_RANGE), MODULE_INDEX(text),
+              MODULE_LIST(1, &number));
+  return outer;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Before dispatches are formed
 //===----------------------------------------------------------------------------------------------------------------===
 

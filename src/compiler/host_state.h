@@ -96,7 +96,7 @@ typedef struct host_t {
   module_writer_t* writer;
   uint32_t device, executable;
   const uint32_t* objects;
-  bool strip_source_map;
+  host_options_t options;
   uint32_t constant_count, table_count, host_buffer_count;
   ir_set_t constants;  // host_constant_t: those of the module, each once
   host_memory_t memory;
@@ -219,6 +219,14 @@ module_reg_t host_scalar_reg(host_t* h, ir_value_t* value);
 void host_scalar_set(ir_value_t* value, module_reg_t reg);
 module_reg_t host_scalar_new(host_t* h, const ir_type_t* type);
 void host_scalar_move(host_t* h, module_reg_t target, module_reg_t source, const ir_type_t* type);
+// The register type in which numbers of a type come and go: arguments, results, globals, other modules' functions.
+bool host_outer_type(const host_t* h, const ir_type_t* type, vm_type_t* out);
+// From such a register to the program's own; and back, where the program checks that the number fits. One that is known
+// not to fit is an error of `op`.
+module_reg_t host_scalar_enter(host_t* h, const ir_type_t* type, module_reg_t outer);
+module_reg_t host_scalar_leave(host_t* h, const ir_op_t* op, ir_value_t* value);
+// Whether `op` may give a number of the type away; else an error.
+bool host_scalar_fits(host_t* h, const ir_op_t* op, const ir_type_t* type, int64_t value);
 // The scalar function as instructions; false when the VM has none.
 bool host_scalar_emit(host_t* h, ir_op_t* op);
 
@@ -229,7 +237,7 @@ void host_emit_buffer(host_t* h, ir_op_t* op);
 // What a buffer view of the type must be or becomes; messages name it by prefix and number.
 uint32_t host_shape(host_t* h, const char* prefix, uint32_t number, const ir_type_t* type);
 bool host_has_element_type(const ir_type_t* scalar);
-char host_convention_letter(const ir_type_t* type);
+char host_convention_letter(const host_t* h, const ir_type_t* type);
 // How many '?' a type has.
 uint32_t host_dynamic_count(const ir_type_t* type);
 

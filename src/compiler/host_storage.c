@@ -344,7 +344,7 @@ static void assign_arguments(host_t* h) {
     if (tensor) {
       s->index = host_add_buffer(h);
     } else if (first) {
-      host_scalar_set(arg, module_function_argument(h->f, number - 1));
+      host_scalar_set(arg, host_scalar_enter(h, arg->type, module_function_argument(h->f, number - 1)));
     }
   }
 }

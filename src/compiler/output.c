@@ -158,7 +158,8 @@ static bool fill_module(run_t* r, module_writer_t* writer) {
   module_writer_devices(writer, r->options->devices);
   for (uint32_t i = 0; i < r->program_count; ++i) programs[i] = add_executables(r, writer, i);
   host_memory_t* memory = &r->output->memory;
-  if (!host_emit(r->ctx, programs, r->program_count, writer, r->options->strip_source_map, memory)) return false;
+  host_options_t options = {.strip_source_map = r->options->strip_source_map, .narrow_index = r->options->narrow_index};
+  if (!host_emit(r->ctx, programs, r->program_count, writer, &options, memory)) return false;
   const char* function = memory->function ? memory->function : "";  // which the caller may see after the IR
   snprintf(r->output->memory_function, sizeof(r->output->memory_function), "%s", function);
   memory->function = memory->function ? r->output->memory_function : NULL;

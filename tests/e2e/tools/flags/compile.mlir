@@ -6,7 +6,6 @@
 // RUN: rm -rf %t.phases && iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx --dump-compilation-phases-to=%t.phases %s -o /dev/null && ls %t.phases | grep "compile.*flow.mlir"
 // RUN: not iree-compile --verify-each=perhaps %s 2>&1 | grep "is not a boolean"
 // RUN: not iree-compile --iree-vm-emit-polyglot-zip=false %s 2>&1 | grep "a module is a ZIP file"
-// RUN: not iree-compile --iree-vm-target-index-bits=32 %s 2>&1 | grep "programs count in 64 bits"
 // RUN: not iree-compile --iree-vm-target-truncate-unsupported-floats %s 2>&1 | grep "modules have f64"
 
 func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> {
