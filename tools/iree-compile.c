@@ -1,16 +1,21 @@
 // iree-compile: a thin main over the compiler library. Messages go to standard error, and on a terminal how far it
 // is.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/parts.h"
 #include "base/progress.h"
 #include "base/seconds.h"
+#include "base/stream.h"
 #include "base/trace.h"
 #include "base/version.h"
+#include "base/whole_file.h"
 #include "compile_report.h"
 #include "compiler/flags.h"
 #include "scoped_main.h"
@@ -122,6 +127,69 @@ static bool finish_report(console_t* c, const compiler_flags_t* flags, const com
   return ok;
 }
 
+// One part by itself. Its messages tell lines of the whole file, so as many are put before it.
+static bool compile_part(const compiler_options_t* options, const char* path, const parts_t* part, text_t* out) {
+  text_t text = {0};
+  for (uint32_t i = 0; i < part->lines; ++i) text_puts(&text, "\n");
+  text_append(&text, part->data, part->size);
+  compiler_output_t output = {0};
+  bool ok = compiler_run(options, path, text.data, text.size, &output);
+  if (ok) text_append(out, output.data, output.size);
+  free(output.data);
+  text_finish(&text);
+  return ok;
+}
+
+static bool read_input(const char* path, text_t* out) {
+  bool is_stdin = strcmp(path, "-") == 0;
+  int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  size_t size = 0;
+  char* data = fd >= 0 ? stream_read(fd, &size) : NULL;
+  int error = errno;
+  if (fd >= 0 && !is_stdin) close(fd);
+  if (!data) return fprintf(stderr, "error: cannot read '%s': %s\n", path, strerror(error)), false;
+  text_append(out, data, size);
+  memory_free(data);
+  return true;
+}
+
+static bool write_parts(const text_t* text, compiler_output_t* output) {
+  if (output->path) {
+    bool ok = whole_file_write(output->path, text->data, text->size);
+    if (!ok) fprintf(stderr, "error: cannot write '%s': %s\n", output->path, strerror(errno));
+    return ok;
+  }
+  output->data = malloc(text->size + 1);
+  if (!output->data) memory_exhausted(text->size);
+  if (text->size) memcpy(output->data, text->data, text->size);
+  output->size = text->size;
+  return true;
+}
+
+// --split-input-file: every part is compiled, also behind one that fails.
+static bool compile_parts(const compiler_options_t* options, const compiler_flags_t* flags, compiler_output_t* output) {
+  text_t input = {0}, all = {0};
+  bool is_text = options->stop_after != COMPILER_PHASE_END || options->format == COMPILER_OUTPUT_VM_ASM ||
+                 options->format == COMPILER_OUTPUT_VM_C;
+  bool is_read = read_input(flags->input, &input), ok = is_read;
+  parts_t parts = parts_begin(input.data ? input.data : "", input.size, PARTS_MARKER);
+  while (is_read && parts_next(&parts)) {
+    if (parts.at && !is_text) {
+      fprintf(stderr,
+              "error: --split-input-file: '%s' has several programs, which one output holds as text only: pass "
+              "--compile-to= or --output-format=vm-asm\n",
+              flags->input);
+      ok = false;
+      break;
+    }
+    ok &= compile_part(options, flags->input, &parts, &all);
+  }
+  ok = ok && write_parts(&all, output);
+  text_finish(&input);
+  text_finish(&all);
+  return ok;
+}
+
 static int compile(const compiler_flags_t* flags) {
   text_t error = {0};
   compiler_options_t options;
@@ -153,7 +221,8 @@ static int compile(const compiler_flags_t* flags) {
     fprintf(stderr, "error: cannot write '%s' of --trace-output: %s\n", flags->trace_output, strerror(errno));
     return 1;
   }
-  bool ok = compiler_run(&options, flags->input, NULL, 0, &output);
+  bool ok = flags->split == FLAG_TRUE ? compile_parts(&options, flags, &output)
+                                      : compiler_run(&options, flags->input, NULL, 0, &output);
   progress_clear(&console.progress);
   end_stage(&console, seconds_now());
   if (!trace_stop()) {

@@ -8,13 +8,16 @@
 #include "base/flag_table.h"
 #include "base/memory.h"
 #include "base/near.h"
+#include "base/parts.h"
 #include "base/version.h"
 #include "base/whole_file.h"
 #include "compiler/flags.h"
+#include "compiler/pass_set.h"
 #include "compiler/run.h"
 #include "dialects/register.h"
 #include "import/lower.h"
 #include "ir/bytecode.h"
+#include "ir/context.h"
 #include "ir/expect.h"
 #include "passes/passes.h"
 #include "scoped_main.h"
@@ -47,16 +50,23 @@ static void add_steps(run_t* run) {
   }
 }
 
+// Names of passes that flags list.
+typedef struct names_t {
+  const char** items;
+  uint32_t count, capacity;
+} names_t;
+
 typedef struct options_t {
   const char *input, *output;
   const pass_t** passes;
   uint32_t pass_count, pass_capacity;
-  const char** print_after;
-  uint32_t print_after_capacity;
+  names_t print_after, print_before;
   pass_options_t run;
-  bool split, verify_diagnostics, verify_roundtrip, no_verify, timing, help, list, version;
+  const char *split, *output_split;  // markers; the first is NULL where the input is one part
+  bool verify_diagnostics, only_expected, verify_roundtrip, no_verify, timing, dump_pipeline;
+  bool help, list, list_dialects, version;
   uint32_t print_flags;
-  int64_t elide_above;
+  int64_t elide_above, hex_above, resource_above;
   bool emit_bytecode;
   int64_t bytecode_version;
   char** compiler;  // arguments for the compiler's flags, behind the program's name
@@ -70,20 +80,10 @@ static const pass_t* find_pass(const char* name, size_t size) {
   return NULL;
 }
 
-static bool unknown_pass(const char* name, size_t size) {
-  near_t near = near_begin(name, size);
-  for (int i = 0; i < pass_count; ++i) near_offer(&near, known_passes[i].name);
-  const char* best = near_result(&near);
-  fprintf(stderr, "iree-opt: unknown pass '%.*s'; %s%s%s--list-passes lists them\n", (int)size, name,
-          best ? "did you mean '" : "", best ? best : "", best ? "'? " : "");
-  return false;
-}
-
-static bool known_pass(const char* name) { return find_pass(name, strlen(name)) || unknown_pass(name, strlen(name)); }
-
-static bool add_pass(options_t* o, const char* name, size_t size) {
+static bool add_pass(void* user, const char* name, size_t size) {
+  options_t* o = user;
   const pass_t* pass = find_pass(name, size);
-  if (!pass) return unknown_pass(name, size);
+  if (!pass) return false;
   if (o->pass_count == o->pass_capacity) {
     o->pass_capacity = o->pass_capacity ? o->pass_capacity * 2 : 16;
     o->passes = memory_resize(o->passes, sizeof(*o->passes) * o->pass_capacity);
@@ -92,24 +92,31 @@ static bool add_pass(options_t* o, const char* name, size_t size) {
   return true;
 }
 
-// a,b or builtin.module(a,b)
-static bool add_pipeline(options_t* o, const char* text) {
-  static const char root[] = "builtin.module(";
-  size_t size = strlen(text);
-  if (strncmp(text, root, sizeof(root) - 1) == 0) {
-    if (text[size - 1] != ')') return fprintf(stderr, "iree-opt: pipeline lacks ')'\n"), false;
-    text += sizeof(root) - 1;
-    size -= sizeof(root);
+static bool add_name(void* user, const char* name, size_t size) {
+  names_t* names = user;
+  const pass_t* pass = find_pass(name, size);
+  if (!pass) return false;
+  if (names->count == names->capacity) {
+    names->capacity = names->capacity ? names->capacity * 2 : 16;
+    names->items = memory_resize(names->items, sizeof(*names->items) * names->capacity);
   }
-  while (size) {
-    size_t length = strcspn(text, ",");
-    if (length > size) length = size;
-    if (!add_pass(o, text, length)) return false;
-    if (length == size) break;
-    text += length + 1;
-    size -= length + 1;
-  }
+  names->items[names->count++] = pass->name;
   return true;
+}
+
+static void offer_passes(void* user, near_t* near) {
+  for (int i = 0; i < pass_count; ++i) near_offer(near, known_passes[i].name);
+}
+
+// Passes by a name or, with `is_pipeline`, a text of several.
+static bool read_passes(void* user, bool (*add)(void* user, const char* name, size_t size), const char* text,
+                        bool is_pipeline) {
+  const pass_set_t set = {user, add, offer_passes};
+  text_t error = {0};
+  bool ok = is_pipeline ? pass_set_read(&set, text, &error) : pass_set_add(&set, text, strlen(text), &error);
+  if (!ok) fprintf(stderr, "iree-opt: %s; --list-passes lists them\n", error.data);
+  text_finish(&error);
+  return ok;
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -122,6 +129,20 @@ static bool set_bool(bool* out, const char* value) {
   return fprintf(stderr, "iree-opt: '%s' is not a boolean; true, false, 1 and 0 are\n", value), false;
 }
 
+static bool set_bit(uint32_t* out, uint32_t bit, const char* value) {
+  bool on = false;
+  if (!set_bool(&on, value)) return false;
+  *out = on ? *out | bit : *out & ~bit;
+  return true;
+}
+
+// What is so always cannot be turned off.
+static bool always(const char* value) {
+  bool on = false;
+  if (!set_bool(&on, value) || on) return on;
+  return fprintf(stderr, "iree-opt: '%s' is not supported: it is so always\n", value), false;
+}
+
 static bool set_number(int64_t* out, const char* value) {
   char* end;
   errno = 0;
@@ -130,87 +151,142 @@ static bool set_number(int64_t* out, const char* value) {
   return fprintf(stderr, "iree-opt: expected a number, got '%s'\n", value), false;
 }
 
-// FLAG(name, argument in help, help, action): `value` is what stands behind '=', or NULL.
+static bool set_limit(options_t* o, int64_t* out, const char* value) {
+  o->print_flags |= IR_PRINT_LIMITS;
+  if (out == &o->hex_above && strcmp(value, "-1") == 0) return *out = -1, true;
+  return set_number(out, value);
+}
+
+static bool set_diagnostics(options_t* o, const char* value) {
+  if (value && strcmp(value, "all") && strcmp(value, "only-expected")) return set_bool(&o->verify_diagnostics, value);
+  o->only_expected = value && strcmp(value, "only-expected") == 0;
+  return o->verify_diagnostics = true;
+}
+
+static bool set_last(options_t* o, const char* value) {
+  names_t last = {0};
+  bool ok = read_passes(&last, add_name, value, false);
+  if (ok) o->run.stop_after = last.items[0];
+  memory_free(last.items);
+  return ok;
+}
+
+// FLAG(name, argument in help, help, action): `value` is what stands behind '=', or NULL where it may lack.
 #define FLAGS(FLAG)                                                                                                    \
-  FLAG("pass", "=NAME", "run a pass; may be repeated", value&& add_pass(o, value, strlen(value)))                      \
-  FLAG("pass-pipeline", "=A,B", "run passes in order; builtin.module(A,B) is fine too",                                \
-       value&& add_pipeline(o, value))                                                                                 \
+  FLAG("pass", "=NAME", "run a pass; may be repeated", read_passes(o, add_pass, value, false))                         \
+  FLAG("pass-pipeline", "=A,B", "run passes in order; builtin.module(A,func.func(B)) is fine too",                     \
+       read_passes(o, add_pass, value, true))                                                                          \
+  FLAG("dump-pass-pipeline", "[=BOOL]", "print the passes that run, as a pipeline, on standard error",                 \
+       set_bool(&o->dump_pipeline, value))                                                                             \
   FLAG("list-passes", "", "print the names of all passes", (o->list = true))                                           \
+  FLAG("show-dialects", "", "print the names of all dialects", (o->list_dialects = true))                              \
   FLAG("help", "[=FORMAT]", "print this, or bash, zsh, man, list, markdown", (o->help = true))                         \
+  FLAG("help-hidden", "", "print this", (o->help = true))                                                              \
   FLAG("version", "", "print the version", (o->version = true))                                                        \
-  FLAG("mlir-print-op-generic", "", "print the generic form", (o->print_flags |= IR_PRINT_GENERIC))                    \
-  FLAG("mlir-print-debuginfo", "", "print locations", (o->print_flags |= IR_PRINT_LOCS))                               \
-  FLAG("emit-bytecode", "", "write MLIR bytecode instead of text", (o->emit_bytecode = true))                          \
+  FLAG("mlir-print-op-generic", "[=BOOL]", "print the generic form",                                                   \
+       set_bit(&o->print_flags, IR_PRINT_GENERIC, value))                                                              \
+  FLAG("mlir-print-debuginfo", "[=BOOL]", "print locations", set_bit(&o->print_flags, IR_PRINT_LOCS, value))           \
+  FLAG("emit-bytecode", "[=BOOL]", "write MLIR bytecode instead of text", set_bool(&o->emit_bytecode, value))          \
   FLAG("emit-bytecode-version", "=N", "of this version of the format (default 6)",                                     \
-       value&& set_number(&o->bytecode_version, value))                                                                \
-  FLAG("mlir-print-local-scope", "", "print without aliases (always so)", true)                                        \
+       set_number(&o->bytecode_version, value))                                                                        \
+  FLAG("mlir-print-local-scope", "[=BOOL]", "print without aliases (always so)", always(value))                        \
+  FLAG("mlir-print-ir-module-scope", "[=BOOL]", "print whole modules between passes (always so)", always(value))       \
   FLAG("mlir-elide-elementsattrs-if-larger", "=N", "leave out element data of more than N elements",                   \
-       value&& set_number(&o->elide_above, value) && (o->print_flags |= IR_PRINT_ELIDE_LARGE))                         \
-  FLAG("allow-unregistered-dialect", "", "accept ops of unknown dialects (always so)", true)                           \
+       set_number(&o->elide_above, value) && (o->print_flags |= IR_PRINT_ELIDE_LARGE))                                 \
+  FLAG("mlir-elide-resource-strings-if-larger", "=N", "leave out contents of resources of more than N characters",     \
+       set_limit(o, &o->resource_above, value))                                                                        \
+  FLAG("mlir-print-elementsattrs-with-hex-if-larger", "=N", "print more than N elements in hexadecimal, -1: none",     \
+       set_limit(o, &o->hex_above, value))                                                                             \
+  FLAG("allow-unregistered-dialect", "[=BOOL]", "accept ops of unknown dialects (always so)", always(value))           \
   FLAG("verify-each", "[=BOOL]", "verify after every pass (default true)", set_bool(&o->run.verify_each, value))       \
   FLAG("no-verify", "", "do not verify the input either", (o->run.verify_each = false, o->no_verify = true))           \
-  FLAG("verify-roundtrip", "", "what is printed must parse to the same", (o->verify_roundtrip = true))                 \
-  FLAG("round-trip-each", "", "the same after every pass", (o->run.round_trip = true))                                 \
-  FLAG("split-input-file", "", "treat parts between `// -----` lines alone", (o->split = true))                        \
-  FLAG("verify-diagnostics", "", "check `// expected-error {{...}}` comments", (o->verify_diagnostics = true))         \
-  FLAG("mlir-print-ir-after-all", "", "print after every pass", (o->run.print_after_all = true))                       \
-  FLAG("mlir-print-ir-after-change", "", "print after passes that changed something",                                  \
-       (o->run.print_after_change = true))                                                                             \
-  FLAG("mlir-print-ir-after", "=NAME", "print after this pass; may be repeated", value&& print_after(o, value))        \
-  FLAG("stop-after", "=NAME", "run no pass behind this one", value&& known_pass(value) && (o->run.stop_after = value)) \
-  FLAG("bisect-limit", "=N", "run only the first N passes", value&& set_number(&o->run.bisect_limit, value))           \
-  FLAG("mlir-timing", "", "print the time that each pass took", (o->timing = o->run.timing = true))                    \
-  FLAG("o", "=FILE", "write here instead of standard output", value && (o->output = value))
-
-static bool print_after(options_t* o, const char* name) {
-  if (!known_pass(name)) return false;
-  if (o->run.print_after_count == o->print_after_capacity) {
-    o->print_after_capacity = o->print_after_capacity ? o->print_after_capacity * 2 : 16;
-    o->print_after = memory_resize(o->print_after, sizeof(*o->print_after) * o->print_after_capacity);
-  }
-  o->print_after[o->run.print_after_count++] = name;
-  o->run.print_after = o->print_after;
-  return true;
-}
+  FLAG("verify-roundtrip", "[=BOOL]", "what is printed must parse to the same", set_bool(&o->verify_roundtrip, value)) \
+  FLAG("round-trip-each", "[=BOOL]", "the same after every pass", set_bool(&o->run.round_trip, value))                 \
+  FLAG("split-input-file", "[=MARKER]", "treat parts between lines `// -----`, or MARKER, alone",                      \
+       (o->split = value && *value ? value : PARTS_MARKER))                                                            \
+  FLAG("output-split-marker", "=MARKER", "what stands between the parts' results (default // -----)",                  \
+       (o->output_split = value))                                                                                      \
+  FLAG("verify-diagnostics", "[=WHICH]",                                                                               \
+       "check `// expected-error {{...}}` comments: all messages, or only-expected ones", set_diagnostics(o, value))   \
+  FLAG("mlir-print-ir-after-all", "[=BOOL]", "print after every pass", set_bool(&o->run.print_after_all, value))       \
+  FLAG("mlir-print-ir-before-all", "[=BOOL]", "print before every pass", set_bool(&o->run.print_before_all, value))    \
+  FLAG("mlir-print-ir-after-change", "[=BOOL]", "print after passes that changed something",                           \
+       set_bool(&o->run.print_after_change, value))                                                                    \
+  FLAG("mlir-print-ir-after-failure", "[=BOOL]", "print after a pass that failed",                                     \
+       set_bool(&o->run.print_after_failure, value))                                                                   \
+  FLAG("mlir-print-ir-after", "=A,B", "print after these passes; may be repeated",                                     \
+       read_passes(&o->print_after, add_name, value, true))                                                            \
+  FLAG("mlir-print-ir-before", "=A,B", "print before these passes; may be repeated",                                   \
+       read_passes(&o->print_before, add_name, value, true))                                                           \
+  FLAG("stop-after", "=NAME", "run no pass behind this one", set_last(o, value))                                       \
+  FLAG("bisect-limit", "=N", "run only the first N passes", set_number(&o->run.bisect_limit, value))                   \
+  FLAG("mlir-timing", "[=BOOL]", "print the time that each pass took",                                                 \
+       set_bool(&o->timing, value) && set_bool(&o->run.timing, value))                                                 \
+  FLAG("o", "=FILE", "write here instead of standard output", (o->output = value))
 
 static bool refuse_value(const char* flag) {
   return fprintf(stderr, "iree-opt: '--%s': this flag takes no value\n", flag), false;
 }
 
-static bool set_flag(options_t* o, const char* flag) {
-  const char* equals = strchr(flag, '=');
-  const char* value = equals ? equals + 1 : NULL;
-  size_t size = equals ? (size_t)(equals - flag) : strlen(flag);
-#define FLAG(name, argument, help, action)                                                       \
-  if (strlen(name) == size && strncmp(flag, name, size) == 0) {                                  \
-    if (value && !*argument) return refuse_value(flag);                                          \
-    if (action) return true;                                                                     \
-    if (!value) fprintf(stderr, "iree-opt: --%s needs a value: --%s%s\n", name, name, argument); \
-    return false;                                                                                \
-  }
-  FLAGS(FLAG)
-#undef FLAG
-  if (!value && find_pass(flag, size)) return add_pass(o, flag, size);
-  if (strncmp(flag, "iree-", 5) == 0) return o->compiler[++o->compiler_count] = (char*)flag - 1, true;  // with one dash
-  fprintf(stderr, "iree-opt: Unknown command line argument '--%s'.  Try: 'iree-opt --help'\n", flag);
+// Flags of the compiler's that passes act by begin so.
+static const char* const compiler_prefixes[] = {"iree-", "mlir-"};
+
+static bool is_compiler_flag(const char* flag, size_t size) {
+  bool begins = false;
+  for (int i = 0; i < 2; ++i) begins |= strncmp(flag, compiler_prefixes[i], strlen(compiler_prefixes[i])) == 0;
+  return begins && compiler_flags_have(flag, size);
+}
+
+static bool unknown_flag(const char* flag, size_t size) {
+  bool exact = false;
+  const char* instead = compiler_flags_instead(flag, size, &exact);
+  if (!exact) instead = pass_name_instead(flag, size, &exact);
   near_t near = near_begin(flag, size);
 #define FLAG(name, argument, help, action) near_offer(&near, name);
   FLAGS(FLAG)
 #undef FLAG
-  for (int i = 0; i < pass_count; ++i) near_offer(&near, known_passes[i].name);
+  offer_passes(NULL, &near);
+  for (int i = 0; i < 2; ++i) compiler_flags_offer(&near, compiler_prefixes[i]);
+  if (instead && (exact || !near_result(&near))) {
+    fprintf(stderr, "iree-opt: '--%.*s' is IREE's and not here: %s\n", (int)size, flag, instead);
+    return false;
+  }
+  fprintf(stderr, "iree-opt: Unknown command line argument '--%s'.  Try: 'iree-opt --help'\n", flag);
   if (near_result(&near)) fprintf(stderr, "iree-opt: Did you mean '--%s'?\n", near_result(&near));
   return false;
+}
+
+// A flag without its dashes, and the argument behind it, which may be its value.
+static bool set_flag(options_t* o, const char* flag, const char* next, bool* takes_next) {
+  const char* equals = strchr(flag, '=');
+  const char* value = equals ? equals + 1 : NULL;
+  size_t size = equals ? (size_t)(equals - flag) : strlen(flag);
+#define FLAG(name, argument, help, action)                                                         \
+  if (strlen(name) == size && strncmp(flag, name, size) == 0) {                                    \
+    if (value && !*(argument)) return refuse_value(flag);                                          \
+    if (!value && *(argument) == '=') value = next, *takes_next = true;                            \
+    if (value || *(argument) != '=') return action;                                                \
+    return fprintf(stderr, "iree-opt: --%s needs a value: --%s%s\n", name, name, argument), false; \
+  }
+  FLAGS(FLAG)
+#undef FLAG
+  if (find_pass(flag, size) || pass_name_same(flag, size)) {
+    return value ? refuse_value(flag) : read_passes(o, add_pass, flag, false);
+  }
+  if (!is_compiler_flag(flag, size)) return unknown_flag(flag, size);
+  o->compiler[++o->compiler_count] = (char*)flag - 1;  // with one dash
+  return true;
 }
 
 static bool parse_flags(options_t* o, int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const char* arg = argv[i];
-    if (strcmp(arg, "-o") == 0 && i + 1 < argc) {
-      o->output = argv[++i];
-    } else if (strcmp(arg, "-h") == 0) {
+    bool takes_next = false;
+    if (strcmp(arg, "-h") == 0) {
       o->help = true;
     } else if (arg[0] == '-' && arg[1]) {
-      if (!set_flag(o, arg + (arg[1] == '-' ? 2 : 1))) return false;
+      if (!set_flag(o, arg + (arg[1] == '-' ? 2 : 1), argv[i + 1], &takes_next)) return false;
+      i += takes_next;
     } else if (o->input) {
       return fprintf(stderr, "iree-opt: more than one input: '%s' and '%s'\n", o->input, arg), false;
     } else {
@@ -232,6 +308,8 @@ static int show_help(flag_table_format_t format) {
   snprintf(names[count], sizeof(names[0]), "%s%s", (name)[1] ? "--" : "-", name);                            \
   entries[count] = (flag_entry_t){names[count], argument, NULL, help, count ? NULL : "Flags"};               \
   if (strcmp(argument, "=NAME") == 0 || strcmp(argument, "=A,B") == 0) entries[count].choices = passes.data; \
+  if (strcmp(argument, "[=BOOL]") == 0) entries[count].choices = "true,false";                               \
+  if (strcmp(argument, "[=WHICH]") == 0) entries[count].choices = "all,only-expected";                       \
   ++count;
   FLAGS(FLAG)
 #undef FLAG
@@ -245,12 +323,23 @@ static int show_help(flag_table_format_t format) {
       .summary = "reads MLIR text or bytecode, runs passes, prints the result",
       .synopsis = "[flags] [file.mlir | -]",
       .description =
-          "Passes run in the order in which they are named. Flags of iree-compile, --iree-NAME=VALUE, say what they\n"
-          "compile for.",
+          "Passes run in the order in which they are named; names of IREE's and MLIR's passes stand for those that do\n"
+          "the same. Flags of iree-compile, --iree-NAME=VALUE, say what they compile for.",
       .entries = entries,
       .count = count};
   flag_table_print(&table, format, stdout);
   text_finish(&passes);
+  return 0;
+}
+
+static int list_dialects(void) {
+  ir_context_t* ctx = ir_context_create();
+  dialects_register_all(ctx);
+  puts("Available Dialects:");
+  for (uint32_t i = 0; i < IR_DIALECT_COUNT; ++i) {
+    if (ctx->dialects[i] && ctx->dialects[i]->name) printf("  %s\n", ctx->dialects[i]->name);
+  }
+  ir_context_destroy(ctx);
   return 0;
 }
 
@@ -303,21 +392,22 @@ static bool transform(const options_t* o, ir_context_t* ctx, const char* path, c
   return ok;
 }
 
-// One part of the input. `lines` are those in front of it, for locations.
-static bool run_part(const options_t* o, const char* part, size_t size, uint32_t lines, text_t* out) {
+// One part of the input; as many lines as are before it go before it, for locations.
+static bool run_part(const options_t* o, const parts_t* part, text_t* out) {
   const char* path = o->input && strcmp(o->input, "-") ? o->input : "<stdin>";
   text_t text = {0}, problem = {0};
-  for (uint32_t i = 0; i < lines; ++i) text_puts(&text, "\n");
-  text_append(&text, part, size);
+  for (uint32_t i = 0; i < part->lines; ++i) text_puts(&text, "\n");
+  text_append(&text, part->data, part->size);
   ir_context_t* ctx = ir_context_create();
   dialects_register_all(ctx);
+  ir_context_limit_text(ctx, o->hex_above, o->resource_above);
   bool ok = true;
   if (o->verify_diagnostics) {
     expect_t* expect = expect_create(text.data, text.size, &problem);
     text_t ignored = {0};
     ir_context_set_diagnostics(ctx, expect_diagnostic, expect);
     if (expect) transform(o, ctx, path, &text, &ignored);
-    ok = expect && expect_finish(expect, path, &problem);
+    ok = expect && expect_finish(expect, path, !o->only_expected, &problem);
     if (problem.size) fputs(problem.data, stderr);
     text_finish(&ignored);
     expect_destroy(expect);
@@ -332,18 +422,15 @@ static bool run_part(const options_t* o, const char* part, size_t size, uint32_t
 }
 
 static bool run_all(const options_t* o, const text_t* input, text_t* out) {
-  const char *at = input->data ? input->data : "", *end = at + input->size;
-  bool ok = true;
-  for (uint32_t lines = 0;;) {
-    const char* stop = o->split ? memmem(at, (size_t)(end - at), "// -----", 8) : NULL;
-    ok = run_part(o, at, (size_t)((stop ? stop : end) - at), lines, out) && ok;
-    if (!stop) return ok;
-    const char* next = memchr(stop, '\n', (size_t)(end - stop));
-    if (!next) return ok;
-    for (const char* c = at; c <= next; ++c) lines += *c == '\n';
-    at = next + 1;
-    if (out->size) text_puts(out, "// -----\n");
+  const char* data = input->data ? input->data : "";
+  const parts_t whole = {.data = data, .size = input->size};
+  if (!o->split) return run_part(o, &whole, out);
+  bool ok = true, is_first = true;
+  for (parts_t parts = parts_begin(data, input->size, o->split); parts_next(&parts); is_first = false) {
+    if (!is_first && out->size && *o->output_split) text_printf(out, "%s\n", o->output_split);
+    ok = run_part(o, &parts, out) && ok;
   }
+  return ok;
 }
 
 static bool write_output(const options_t* o, const text_t* out) {
@@ -369,9 +456,21 @@ static bool read_compiler_flags(const options_t* o, compiler_flags_t* flags, com
   return ok;
 }
 
+static void dump_pipeline(const options_t* o) {
+  fputs("Pass Manager with ", stderr);
+  fprintf(stderr, "%u passes:\nbuiltin.module(", o->pass_count);
+  for (uint32_t i = 0; i < o->pass_count; ++i) fprintf(stderr, "%s%s", i ? "," : "", o->passes[i]->name);
+  fputs(")\n", stderr);
+}
+
 static int transform_input(options_t* o) {
   text_t input = {0}, out = {0};
   o->run.print_flags = o->print_flags;
+  o->run.print_after = o->print_after.items;
+  o->run.print_after_count = o->print_after.count;
+  o->run.print_before = o->print_before.items;
+  o->run.print_before_count = o->print_before.count;
+  if (o->dump_pipeline) dump_pipeline(o);
   o->run.elide_above = o->elide_above;
   bool ok = read_file(o->input, &input) && run_all(o, &input, &out);
   if (ok) ok = write_output(o, &out);
@@ -385,7 +484,11 @@ static int run_tool(int argc, char** argv) {
   compiler_flags_t flags = {0};
   compiler_options_t options = {0};
   add_steps(&compilation);
-  options_t o = {.run = {.verify_each = true}, .bytecode_version = IR_BYTECODE_VERSION};
+  options_t o = {.run = {.verify_each = true},
+                 .bytecode_version = IR_BYTECODE_VERSION,
+                 .output_split = PARTS_MARKER,
+                 .hex_above = IR_HEX_ABOVE,
+                 .resource_above = -1};
   flag_table_format_t format;
   if (argc == 2 && flag_table_wants(argv[1], &format)) return show_help(format);
   o.compiler = memory_resize(NULL, sizeof(*o.compiler) * (size_t)(argc + 2));
@@ -397,6 +500,8 @@ static int run_tool(int argc, char** argv) {
     result = (puts("IREE (https://iree.dev):\n  iree-c version " IREE_C_VERSION), 0);
   } else if (ok && o.list) {
     result = list_passes();
+  } else if (ok && o.list_dialects) {
+    result = list_dialects();
   } else if (ok && read_compiler_flags(&o, &flags, &options)) {
     compilation.options = &options;
     result = transform_input(&o);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/near.h"
 #include "base/trace.h"
 #include "compiler/benchmark_funcs.h"
 #include "compiler/compiler.h"
@@ -18,6 +17,7 @@
 #include "compiler/kernels.h"
 #include "compiler/named_targets.h"
 #include "compiler/parameters.h"
+#include "compiler/pass_set.h"
 #include "compiler/pass_through.h"
 #include "compiler/run.h"
 #include "dialects/cf.h"
@@ -184,51 +184,60 @@ static void set_execution_model(run_t* r) {
   }
 }
 
-// The pass that the next piece of "a,b" names, which may stand in "builtin.module()"; NULL for another name.
-static const pass_t* next_preprocessing(const char** text, size_t* size) {
-  static const char root[] = "builtin.module(";
-  if (strncmp(*text, root, sizeof(root) - 1) == 0) *text += sizeof(root) - 1;
-  const char* name = *text;
-  *size = strcspn(name, ",)");
-  *text += *size + strspn(name + *size, ",)");
+static const pass_t* find_pass(const char* name, size_t size) {
   static const pass_t* const passes[] = {
 #define PASS(function, pass_name, needed, text) &row_##function,
       GRAPH_PASSES(PASS)
 #undef PASS
   };
   for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); ++i) {
-    if (strlen(passes[i]->name) == *size && strncmp(passes[i]->name, name, *size) == 0) return passes[i];
+    if (strlen(passes[i]->name) == size && strncmp(passes[i]->name, name, size) == 0) return passes[i];
   }
   return NULL;
 }
 
-bool compiler_check_preprocessing(const char* text, text_t* error) {
-  while (*text) {
-    const char* name = text;
-    size_t size = 0;
-    if (next_preprocessing(&text, &size)) continue;
-    near_t near = near_begin(name, size);
-#define PASS(function, pass_name, needed, summary) near_offer(&near, pass_name);
-    GRAPH_PASSES(PASS)
+static bool has_pass(void* user, const char* name, size_t size) { return find_pass(name, size); }
+
+static void offer_passes(void* user, near_t* near) {
+#define PASS(function, pass_name, needed, summary) near_offer(near, pass_name);
+  GRAPH_PASSES(PASS)
 #undef PASS
-    const char* meant = near_result(&near);
-    text_printf(error, "--iree-preprocessing-pass-pipeline: there is no pass '%.*s'%s%s%s; these are there:", (int)size,
-                name, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
-#define PASS(function, pass_name, needed, summary) text_puts(error, " " pass_name);
-    GRAPH_PASSES(PASS)
-#undef PASS
-    return false;
-  }
-  return true;
 }
 
-static bool preprocess(run_t* r) {
-  for (const char* text = r->options->preprocessing; text && *text;) {
-    size_t size = 0;
-    const pass_t* pass = next_preprocessing(&text, &size);
-    if (!pass || !run_passes(r, r->module, &pass, 1)) return false;
+bool compiler_check_preprocessing(const char* text, text_t* error) {
+  const pass_set_t set = {.add = has_pass, .offer = offer_passes};
+  text_puts(error, "--iree-preprocessing-pass-pipeline: ");
+  if (pass_set_read(&set, text, error)) {
+    text_finish(error);
+    return true;
   }
-  return true;
+  text_puts(error, "; these are there:");
+#define PASS(function, pass_name, needed, summary) text_puts(error, " " pass_name);
+  GRAPH_PASSES(PASS)
+#undef PASS
+  return false;
+}
+
+typedef struct preprocess_t {
+  run_t* run;
+  bool ok;
+} preprocess_t;
+
+static bool preprocess_by(void* user, const char* name, size_t size) {
+  preprocess_t* p = user;
+  const pass_t* pass = find_pass(name, size);
+  p->ok = p->ok && (!pass || run_passes(p->run, p->run->module, &pass, 1));
+  return pass;
+}
+
+// The text was checked when the flags were read.
+static bool preprocess(run_t* r) {
+  preprocess_t p = {r, true};
+  const pass_set_t set = {.user = &p, .add = preprocess_by, .offer = offer_passes};
+  text_t error = {0};
+  if (r->options->preprocessing) pass_set_read(&set, r->options->preprocessing, &error);
+  text_finish(&error);
+  return p.ok;
 }
 
 static void erase_assertions(ir_op_t* parent) {
@@ -651,6 +660,7 @@ static void run(void* user) {
   r->ctx = ir_context_create();
   ir_context_set_diagnostics(r->ctx, r->options->diagnostic, r->options->diagnostic_user);
   dialects_register_all(r->ctx);
+  ir_context_limit_text(r->ctx, r->options->hex_above, r->options->resource_above);
   r->ok = source_open(r->ctx, r->path, r->text, r->size, &r->source) && run_stages(r);
   if (r->options->timing && r->options->pass_times) r->options->pass_times(r->options->progress_user, &r->report);
 }

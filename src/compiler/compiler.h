@@ -86,6 +86,7 @@ typedef struct compiler_options_t {
   bool const_eval;           // compute what depends on constants only
   bool timing;               // measure passes, for `pass_times`
   int64_t elide_above;       // text output: elements of constants to show
+  int64_t hex_above, resource_above;  // ir_context_limit_text, where the flags have IR_PRINT_LIMITS
   uint32_t print_flags;
   bool emit_bytecode;        // where `stop_after` ends: MLIR bytecode instead of text
   int32_t bytecode_version;  // of it

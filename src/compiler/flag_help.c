@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compiler/flags.h"
+#include "kernels/candidates.h"
 
 typedef enum { ROW_STRING, ROW_LIST, ROW_BOOL, ROW_ALIAS, ROW_CHOICE } row_kind_t;
 static const struct {
@@ -64,7 +65,8 @@ static const struct {
     {"iree-hal-target-backends", "cuda,llvm-cpu,rocm,vmvx"},
     {"iree-input-type", "auto,none,stablehlo,stablehlo_xla,mhlo,torch,onnx,tosa,tm_tensor,vhlo"},
     {"iree-opt-level", "O0,O1,O2,O3"},
-    {"iree-execution-model", "async-internal,async-external,host-only"},
+    {"iree-execution-model", "async-internal,async-external,host-only,inline-static,inline-dynamic"},
+    {"compile-mode", "std,precompile,hal-executable"},
     {"iree-vm-target-index-bits", "64,32"},
     {"iree-rocm-container-type", "auto,hip,amdgpu,hsaco"},
     {"iree-rocm-denormal-fp-math-f32", "ieee,preserve-sign,positive-zero"},
@@ -83,6 +85,20 @@ static const char* phases(arena_t* arena) {
   return list;
 }
 
+static const char* formats(arena_t* arena) {
+  const char* list = NULL;
+#define OUTPUT(name, text) list = joined(arena, list, text);
+  COMPILER_OUTPUTS(OUTPUT)
+#undef OUTPUT
+  return list;
+}
+
+static const char* strategies(arena_t* arena) {
+  const char* list = NULL;
+  for (size_t i = 0; candidates_name(i); ++i) list = joined(arena, list, candidates_name(i));
+  return list;
+}
+
 static const char* targets(arena_t* arena, target_backend_t backend) {
   const char* list = NULL;
   for (uint32_t i = 0; target_known_name(backend, i); ++i) list = joined(arena, list, target_known_name(backend, i));
@@ -93,7 +109,9 @@ static const char* values_of(arena_t* arena, const char* name) {
   for (size_t i = 0; i < sizeof(known_values) / sizeof(known_values[0]); ++i) {
     if (strcmp(known_values[i].name, name) == 0) return known_values[i].values;
   }
-  if (strcmp(name, "compile-to") == 0) return phases(arena);
+  if (strcmp(name, "compile-to") == 0 || strcmp(name, "compile-from") == 0) return phases(arena);
+  if (strcmp(name, "output-format") == 0) return formats(arena);
+  if (strcmp(name, "iree-codegen-strategy") == 0) return strategies(arena);
   if (strcmp(name, "iree-llvmcpu-target-cpu") == 0) return targets(arena, TARGET_LLVM_CPU);
   if (strcmp(name, "iree-cuda-target") == 0) return targets(arena, TARGET_CUDA);
   if (strcmp(name, "iree-rocm-target") == 0) return targets(arena, TARGET_ROCM);

@@ -54,8 +54,15 @@ static const flag_row_t* find_row(const char* name, size_t size) {
   return NULL;
 }
 
-// What to use in place of a flag that IREE's compiler has; NULL for other names.
-static const char* instead_of(const char* name, size_t size) {
+void compiler_flags_offer(near_t* near, const char* prefix) {
+  for (size_t i = 0; i < ROW_COUNT; ++i) {
+    if (strncmp(rows[i].name, prefix, strlen(prefix)) == 0) near_offer(near, rows[i].name);
+  }
+}
+
+bool compiler_flags_have(const char* name, size_t size) { return find_row(name, size); }
+
+const char* compiler_flags_instead(const char* name, size_t size, bool* out_exact) {
   static const char* const refused[][2] = {
 #define REFUSED(flag, text) {flag, text},
 #include "compiler/flags_refused.def"
@@ -65,16 +72,19 @@ static const char* instead_of(const char* name, size_t size) {
     size_t wanted = strlen(refused[i][0]);
     bool begins = refused[i][0][wanted - 1] == '*';
     wanted -= begins;
-    if ((begins ? size >= wanted : size == wanted) && memcmp(refused[i][0], name, wanted) == 0) return refused[i][1];
+    if ((begins ? size < wanted : size != wanted) || memcmp(refused[i][0], name, wanted) != 0) continue;
+    *out_exact = !begins;
+    return refused[i][1];
   }
   return NULL;
 }
 
 static bool unknown_flag(const char* program, const char* arg, const char* name, size_t size, text_t* error) {
   near_t near = near_begin(name, size);
-  for (size_t i = 0; i < ROW_COUNT; ++i) near_offer(&near, rows[i].name);
-  const char *instead = instead_of(name, size), *meant = near_result(&near);
-  if (instead && !meant) {
+  compiler_flags_offer(&near, "");
+  bool exact = false;
+  const char *instead = compiler_flags_instead(name, size, &exact), *meant = near_result(&near);
+  if (instead && (exact || !meant)) {
     text_printf(error, "%s: '--%.*s' is a flag of IREE's that is not here: %s", program, (int)size, name, instead);
     return false;
   }
@@ -171,6 +181,7 @@ bool compiler_flags_parse(compiler_flags_t* flags, int argc, char** argv, text_t
     }
     if (!set_flag(flags, row, arg, value, error)) return false;
   }
+  compiler_flags_rename_passes(flags);
   return true;
 }
 
@@ -392,8 +403,15 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
     text_printf(error, "--iree-vm-target-index-bits=%s: 32 and 64 are known", flags->index_bits);
     return false;
   }
-  if (flags->elide && !is_number(flags->elide)) {
-    text_printf(error, "--mlir-elide-elementsattrs-if-larger=%s: a number is needed", flags->elide);
+  const struct {
+    const char *flag, *value;
+  } numbers[] = {{"mlir-elide-elementsattrs-if-larger", flags->elide},
+                 {"mlir-elide-resource-strings-if-larger", flags->elide_resources},
+                 {"mlir-print-elementsattrs-with-hex-if-larger", flags->hex_above}};
+  for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
+    const char* value = numbers[i].value;
+    if (!value || is_number(value) || (value == flags->hex_above && !strcmp(value, "-1"))) continue;
+    text_printf(error, "--%s=%s: a number is needed", numbers[i].flag, value);
     return false;
   }
   const char* version = flags->bytecode_version;
@@ -558,46 +576,6 @@ static bool resolve_input(const compiler_flags_t* flags, compiler_options_t* out
   return !flags->preprocessing || compiler_check_preprocessing(flags->preprocessing, error);
 }
 
-static bool check_passes(const char* side, const flag_list_t* list, text_t* error) {
-  for (uint32_t i = 0; i < list->count; ++i) {
-    near_t near = near_begin(list->items[i], strlen(list->items[i]));
-    if (compiler_has_pass(list->items[i], &near)) continue;
-    const char* meant = near_result(&near);
-    text_printf(error, "--mlir-print-ir-%s=%s: there is no such pass; %s%s%s--mlir-timing names those that run", side,
-                list->items[i], meant ? "did you mean '" : "", meant ? meant : "", meant ? "'? " : "");
-    return false;
-  }
-  return true;
-}
-
-static bool resolve_passes(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
-  pass_options_t* passes = &out->passes;
-  passes->verify_each = flags->verify_each != FLAG_FALSE;
-  passes->print_after_all = flags->print_after_all == FLAG_TRUE;
-  passes->print_after_change = flags->print_after_change == FLAG_TRUE;
-  passes->print_after_failure = flags->print_after_failure == FLAG_TRUE;
-  passes->print_before_all = flags->print_before_all == FLAG_TRUE;
-  passes->print_before = flags->print_before.items;
-  passes->print_before_count = flags->print_before.count;
-  passes->print_after = flags->print_after.items;
-  passes->print_after_count = flags->print_after.count;
-  if (flags->print_generic == FLAG_TRUE) passes->print_flags |= IR_PRINT_GENERIC;
-  if (flags->print_locs == FLAG_TRUE) passes->print_flags |= IR_PRINT_LOCS;
-  if (flags->elide) passes->print_flags |= IR_PRINT_ELIDE_LARGE;
-  passes->elide_above = flags->elide ? atoll(flags->elide) : 0;
-  out->print_flags = passes->print_flags;
-  out->elide_above = passes->elide_above;
-  if (!check_passes("after", &flags->print_after, error) || !check_passes("before", &flags->print_before, error)) {
-    return false;
-  }
-  if (flags->bisect_limit && !is_number(flags->bisect_limit)) {
-    text_printf(error, "--opt-bisect-limit=%s: a number is needed", flags->bisect_limit);
-    return false;
-  }
-  passes->bisect_limit = flags->bisect_limit ? atoll(flags->bisect_limit) : 0;
-  return true;
-}
-
 static bool resolve_execution_model(const compiler_flags_t* flags, compiler_options_t* out, text_t* error) {
   const char* model = flags->execution_model ? flags->execution_model : "async-internal";
   out->fences = strcmp(model, "async-external") == 0;
@@ -640,7 +618,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
   if (!check_values(flags, error) || !resolve_phases(flags, out, error)) return false;
   if (!resolve_format(flags, out, error) || !resolve_mode(flags, out, error)) return false;
   if (!resolve_input(flags, out, error) || !compiler_flags_resolve_parameters(flags, out, error)) return false;
-  if (!resolve_passes(flags, out, error) || !resolve_amd(flags, &out->target.amd, error)) return false;
+  if (!compiler_flags_resolve_passes(flags, out, error) || !resolve_amd(flags, &out->target.amd, error)) return false;
   if (!resolve_ptxas(flags, &out->target.ptxas, error)) return false;
   if (!collect_wanted(flags, wanted, &count, error)) return false;
   if (!resolve_execution_model(flags, out, error)) return false;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/parts.h"
 #include "embedding/embedding.h"
 
 void ireeCompilerSourceDestroy(iree_compiler_source_t* source) {
@@ -96,14 +97,10 @@ iree_compiler_error_t* ireeCompilerSourceWrapBuffer(iree_compiler_session_t* ses
 iree_compiler_error_t* ireeCompilerSourceSplit(iree_compiler_source_t* source,
                                                void (*callback)(iree_compiler_source_t* source, void* userData),
                                                void* userData) {
-  const char *at = source->data, *end = at + source->size;
-  for (;;) {
-    const char* stop = memmem(at, (size_t)(end - at), "// -----", 8);
-    iree_compiler_source_t* part = create(source->name, at, (size_t)((stop ? stop : end) - at));
+  for (parts_t parts = parts_begin(source->data, source->size, PARTS_MARKER); parts_next(&parts);) {
+    iree_compiler_source_t* part = create(source->name, parts.data, parts.size);
     if (!part) return embedding_no_memory();
     callback(part, userData);
-    const char* next = stop ? memchr(stop, '\n', (size_t)(end - stop)) : NULL;
-    if (!next) return NULL;
-    at = next + 1;
   }
+  return NULL;
 }

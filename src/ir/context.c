@@ -219,6 +219,11 @@ ir_context_t* ir_context_create(void) {
   return ctx;
 }
 
+void ir_context_limit_text(ir_context_t* ctx, int64_t hex_above, int64_t resource_above) {
+  ctx->hex_above = hex_above;
+  ctx->resource_above = resource_above;
+}
+
 void ir_context_destroy(ir_context_t* ctx) {
   if (!ctx) return;
   memory_cleanup_remove(&ctx->cleanup);

@@ -58,6 +58,7 @@ struct ir_context_t {
   pthread_mutex_t lazy_lock;  // while one is made whole
   memory_cleanup_t cleanup;
   const ir_loc_t* unknown;
+  int64_t hex_above, resource_above;  // ir_context_limit_text
 };
 
 #endif  // IREE_C_IR_CONTEXT_H_

@@ -537,10 +537,15 @@ typedef enum {
   IR_PRINT_LOCS = 2,
   IR_PRINT_ELIDE_LARGE = 4,
   IR_PRINT_LOCAL_SCOPE = 8,
-  IR_PRINT_NO_RESOURCES = 16  // without the contents of dense_resource<name>, for callers that write them
+  IR_PRINT_NO_RESOURCES = 16,  // without the contents of dense_resource<name>, for callers that write them
+  IR_PRINT_LIMITS = 32         // as ir_context_limit_text has it
 } ir_print_flags_t;
 // Elides element data above `elide_above` elements as dense_resource<__elided__> when IR_PRINT_ELIDE_LARGE is set.
 void ir_print_op(ir_context_t* ctx, text_t* out, ir_op_t* op, uint32_t flags, int64_t elide_above);
+// What IR_PRINT_LIMITS stands for: element data of more than `hex_above` elements is hexadecimal (-1: none),
+// and contents of dense_resource<name> of more than `resource_above` characters are left out (-1: none).
+enum { IR_HEX_ABOVE = 100 };  // without the flag
+void ir_context_limit_text(ir_context_t* ctx, int64_t hex_above, int64_t resource_above);
 void ir_print_type(text_t* out, const ir_type_t* type);
 void ir_print_attr(text_t* out, const ir_attr_t* attr);
 // A type for messages; the string lives in the context's arena.

@@ -269,7 +269,7 @@ static void put_elements(ir_printer_t* pr, const ir_attr_t* attr) {
   }
   ir_attr_t plain = *attr;
   if (attr->resource && !note_resource(pr, attr)) plain.resource = NULL;
-  ir_put_attr(pr->out, &plain, IR_ATTR_TYPED);
+  ir_put_elements(pr->out, &plain, pr->flags & IR_PRINT_LIMITS ? pr->ctx->hex_above : IR_HEX_ABOVE);
 }
 
 static void put_attr(ir_printer_t* pr, const ir_attr_t* attr, ir_attr_form_t form);
@@ -481,21 +481,28 @@ void ir_emit_op(ir_printer_t* pr, ir_op_t* op) {
   ir_emit_loc(pr, op->loc);
 }
 
+// Whether the text of so many bytes, with "0x" in front, is longer than that of a resource may be.
+static bool is_too_long(const ir_printer_t* pr, size_t bytes) {
+  int64_t most = pr->flags & IR_PRINT_LIMITS ? pr->ctx->resource_above : -1;
+  return most >= 0 && 2 * (int64_t)bytes + 2 > most;
+}
+
 // {-# dialect_resources: {builtin: {name: "0x<alignment><data>"}} #-}
 static void put_resources(ir_printer_t* pr) {
-  if (!pr->resource_count) return;
-  ir_emit(pr, "\n{-#\n  dialect_resources: {\n    builtin: {\n");
+  bool any = false;
   for (uint32_t i = 0; i < pr->resource_count; ++i) {
     const ir_attr_t* attr = pr->resources[i];
     unsigned char alignment[4] = {(unsigned char)ir_type_bytes(ir_type_scalar(attr->type))};
-    ir_emit(pr, "      ");
+    if (is_too_long(pr, sizeof(alignment) + attr->size)) continue;
+    ir_emit(pr, any ? ",\n      " : "\n{-#\n  dialect_resources: {\n    builtin: {\n      ");
+    any = true;
     ir_put_name(pr->out, attr->resource);
     ir_emit(pr, ": \"0x");
     ir_put_hex(pr->out, alignment, 4);
     ir_put_hex(pr->out, ir_attr_data(attr), attr->size);
-    ir_emit(pr, i + 1 < pr->resource_count ? "\",\n" : "\"\n");
+    ir_emit(pr, "\"");
   }
-  ir_emit(pr, "    }\n  }\n#-}");
+  if (any) ir_emit(pr, "\n    }\n  }\n#-}");
 }
 
 void ir_print_op(ir_context_t* ctx, text_t* out, ir_op_t* op, uint32_t flags, int64_t elide_above) {

@@ -319,14 +319,12 @@ static const char* put_level(text_t* out, const ir_type_t* type, int32_t dim, co
   return data;
 }
 
-enum { HEX_ABOVE = 100 };
-
 static bool must_be_hex(const ir_type_t* scalar) {
   if (scalar->kind == IR_TYPE_COMPLEX) scalar = scalar->element;
   return scalar->kind == IR_TYPE_INTEGER && scalar->width > 64;
 }
 
-static void put_elements(text_t* out, const ir_attr_t* attr) {
+void ir_put_elements(text_t* out, const ir_attr_t* attr, int64_t hex_above) {
   const ir_type_t *type = attr->type, *scalar = ir_type_scalar(type);
   int64_t count = ir_type_count(type);
   if (attr->resource) {
@@ -335,7 +333,7 @@ static void put_elements(text_t* out, const ir_attr_t* attr) {
   } else {
     text_puts(out, "dense<");
     if (count == 0) {
-    } else if (must_be_hex(scalar) || (!attr->splat && count > HEX_ABOVE)) {
+    } else if (must_be_hex(scalar) || (!attr->splat && hex_above >= 0 && count > hex_above)) {
       text_puts(out, "\"0x");
       ir_put_hex(out, ir_attr_data(attr), attr->size);
       put_char(out, '"');
@@ -538,7 +536,7 @@ static void put_attr(text_t* out, const ir_attr_t* attr, ir_attr_form_t form) {
     case IR_ATTR_TYPE:
       return ir_print_type(out, attr->type);
     case IR_ATTR_ELEMENTS:
-      return put_elements(out, attr);
+      return ir_put_elements(out, attr, IR_HEX_ABOVE);
     case IR_ATTR_DENSE_ARRAY:
       return put_dense_array(out, attr);
     case IR_ATTR_AFFINE_MAP:

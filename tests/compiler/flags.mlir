@@ -77,13 +77,15 @@
 // STRIPPED-NOT: debug
 // MAPPED: debug
 //
+// RUN: for f in --help-hidden --help-list --help-list-hidden; do iree-compile $f | grep "USAGE: iree-compile" || exit 1; done
+//
 // Flags with one choice.
 // RUN: for f in --verify=perhaps --verify-each=perhaps; do not iree-compile $f %s 2>&1 | FileCheck --check-prefix=BOOL %s || exit 1; done
 // RUN: iree-compile --verify=false --compile-to=flow %s -o %t/x
 // BOOL: is not a boolean; true, false, 1 and 0 are
-// RUN: for f in --iree-rocm-link-bc=perhaps --iree-rocm-enable-tensor-ukernels=true --iree-rocm-encoding-layout-resolver=pad --iree-rocm-specialize-dispatches --iree-rocm-pass-plugin-path=x.so --iree-llvmcpu-enable-ukernels=all --iree-vm-emit-polyglot-zip=false --iree-vm-target-truncate-unsupported-floats --iree-opt-numeric-precision-reduction --iree-native-bindings-support=false --iree-tflite-bindings-support --iree-hal-default-device=b --iree-hal-benchmark-dispatch-repeat-count=8 --iree-vulkan-target=rdna3 --iree-codegen-tuning-spec-path=x.mlir --iree-stream-partitioning-favor=debug --iree-flow-break-dispatch=@main:0 --split-input-file --iree-vm-bytecode-module-output-format=annotated-mlir-text; do not iree-compile --iree-hal-target-device=local $f %s -o %t/x.vmfb 2>&1 | FileCheck --check-prefix=CHOICE "-DFLAG=$f" %s || exit 1; done
+// RUN: for f in --iree-rocm-link-bc=perhaps --iree-rocm-enable-tensor-ukernels=true --iree-rocm-encoding-layout-resolver=pad --iree-rocm-specialize-dispatches --iree-rocm-pass-plugin-path=x.so --iree-llvmcpu-enable-ukernels=all --iree-vm-emit-polyglot-zip=false --iree-vm-target-truncate-unsupported-floats --iree-opt-numeric-precision-reduction --iree-native-bindings-support=false --iree-tflite-bindings-support --iree-hal-default-device=b --iree-hal-benchmark-dispatch-repeat-count=8 --iree-vulkan-target=rdna3 --iree-codegen-tuning-spec-path=x.mlir --iree-stream-partitioning-favor=debug --iree-flow-break-dispatch=@main:0 --mlir-print-ir-module-scope=false --mlir-print-local-scope=false --mlir-timing-display=tree --mlir-print-assume-verified=perhaps --iree-vm-c-module-output-format=mlir-text --iree-vm-c-module-optimize=false --iree-vm-bytecode-module-output-format=annotated-mlir-text; do not iree-compile --iree-hal-target-device=local $f %s -o %t/x.vmfb 2>&1 | FileCheck --check-prefix=CHOICE "-DFLAG=$f" %s || exit 1; done
 // CHOICE: [[FLAG]]{{(=true)?}} is not supported
-// RUN: for f in --iree-rocm-enable-tensor-ukernels=false --iree-native-bindings-support --iree-vm-emit-polyglot-zip; do iree-compile --compile-to=flow $f %s -o %t/x || exit 1; done
+// RUN: for f in --iree-rocm-enable-tensor-ukernels=false --iree-native-bindings-support --mlir-print-ir-module-scope --mlir-print-local-scope --mlir-timing-display=list --mlir-print-assume-verified --iree-vm-c-module-output-format=code --iree-vm-c-module-optimize --iree-vm-emit-polyglot-zip; do iree-compile --compile-to=flow $f %s -o %t/x || exit 1; done
 
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
   %w = stablehlo.constant dense<1.0> : tensor<8x16xf32>

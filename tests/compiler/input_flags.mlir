@@ -56,7 +56,7 @@
 // FIRST-NEXT: return %arg0
 // SECOND-LABEL: @folds
 // SECOND-NEXT: graph.transpose
-// UNKNOWN: error: --iree-preprocessing-pass-pipeline: there is no pass 'nothing'; these are there: inline
+// UNKNOWN: error: --iree-preprocessing-pass-pipeline: unknown pass 'nothing'; these are there: inline
 
 util.global private mutable @w = dense<[1, 2, 3, 4]> : tensor<4xi64>
 

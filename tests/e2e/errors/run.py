@@ -200,7 +200,7 @@ def check_other_tools(check):
         ("iree-opt", ["good.mlir", "--pass-pipeline=builtin.module(cse"], "lacks '\\)'", opt),
         ("iree-opt", ["good.mlir", "--bisect-limit=x"], "expected a number, got 'x'", opt),
         ("iree-opt", ["good.mlir", "--verify-each=x"], "'x' is not a boolean", opt),
-        ("iree-opt", ["good.mlir", "--split-input-file=x"], "takes no value", opt),
+        ("iree-opt", ["good.mlir", "--list-passes=x"], "takes no value", opt),
         ("iree-opt", ["good.mlir", "--nothing"], "'--nothing'", opt),
         ("iree-opt", ["good.mlir", "--pass=canonicalise"], "did you mean 'canonicalize'", opt),
         ("iree-opt", ["--verfy"], "Did you mean '--verify-each'", re.compile("^iree-opt: Did.*", re.MULTILINE)),

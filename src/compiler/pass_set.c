@@ -1,0 +1,106 @@
+// See pass_set.h.
+#include "compiler/pass_set.h"
+
+#include <string.h>
+
+#include "compiler/flags.h"
+
+static const struct {
+  const char *name, *pass, *instead;
+} rows[] = {
+#define SAME(name, pass) {name, pass, NULL},
+#define INSTEAD(name, sentence) {name, NULL, sentence},
+#include "compiler/pass_names.def"
+#undef SAME
+#undef INSTEAD
+};
+enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
+
+// The first row that fits, or -1.
+static int find_row(const char* name, size_t size) {
+  for (int i = 0; i < ROW_COUNT; ++i) {
+    size_t wanted = strlen(rows[i].name);
+    bool begins = rows[i].name[wanted - 1] == '*';
+    wanted -= begins;
+    if ((begins ? size >= wanted : size == wanted) && memcmp(rows[i].name, name, wanted) == 0) return i;
+  }
+  return -1;
+}
+
+const char* pass_name_same(const char* name, size_t size) {
+  int row = find_row(name, size);
+  return row >= 0 ? rows[row].pass : NULL;
+}
+
+const char* pass_name_instead(const char* name, size_t size, bool* out_exact) {
+  int row = find_row(name, size);
+  if (row < 0) return compiler_flags_instead(name, size, out_exact);
+  *out_exact = strlen(rows[row].name) == size;
+  return rows[row].instead;
+}
+
+static bool refuse(const pass_set_t* set, const char* name, size_t size, text_t* error) {
+  bool exact = false;
+  const char* instead = pass_name_instead(name, size, &exact);
+  near_t near = near_begin(name, size);
+  set->offer(set->user, &near);
+  text_printf(error, "unknown pass '%.*s'", (int)size, name);
+  if (instead) {
+    text_printf(error, ", which is IREE's and not here: %s", instead);
+  } else if (near_result(&near)) {
+    text_printf(error, "; did you mean '%s'?", near_result(&near));
+  }
+  return false;
+}
+
+bool pass_set_add(const pass_set_t* set, const char* name, size_t size, text_t* error) {
+  if (set->add(set->user, name, size)) return true;
+  const char* same = pass_name_same(name, size);
+  if (!same) return refuse(set, name, size, error);
+  if (set->add(set->user, same, strlen(same))) return true;
+  text_printf(error, "'%.*s' is '%s', which cannot run here", (int)size, name, same);
+  return false;
+}
+
+// Behind a name: options, of which passes have none.
+static bool skip_options(const char** at, const char* name, size_t size, text_t* error) {
+  if (**at != '{') return true;
+  const char* end = strchr(*at, '}');
+  size_t blank = end ? strspn(*at + 1, " ") : 0;
+  if (end && *at + 1 + blank == end) return *at = end + 1, true;
+  text_printf(error, "pass '%.*s' takes no options; flags of iree-compile say what passes compile for", (int)size, name);
+  return false;
+}
+
+static bool is_anchor(const char* name, size_t size) {
+  return memchr(name, '.', size) || (size == 3 && memcmp(name, "any", 3) == 0);
+}
+
+bool pass_set_read(const pass_set_t* set, const char* text, text_t* error) {
+  static const char separators[] = ",(){} \n\t";
+  uint32_t depth = 0;
+  for (const char* at = text; *at;) {
+    size_t size = strcspn(at, separators);
+    const char* name = at;
+    at += size;
+    if (size && *at == '(') {
+      if (!is_anchor(name, size)) {
+        text_printf(error, "'%.*s(': passes stand in ops, as in builtin.module(cse)", (int)size, name);
+        return false;
+      }
+      ++depth, ++at;
+    } else if (size) {
+      if (!pass_set_add(set, name, size, error) || !skip_options(&at, name, size, error)) return false;
+    } else if (*at == ')' && depth) {
+      --depth, ++at;
+    } else if (*at == ',' || *at == ' ' || *at == '\n' || *at == '\t') {
+      ++at;
+    } else {
+      text_printf(error, "pipeline has a '%c' too many: '%s'", *at, text);
+      return false;
+    }
+  }
+  if (!depth) return true;
+  text_printf(error, "pipeline lacks ')': '%s'", text);
+  return false;
+}
