@@ -19,6 +19,17 @@ UNIQUE = {
 }
 
 
+# Whose results have errors as large as their largest element makes them.
+SCALED = {"cholesky", "eig", "eigh", "qr", "svd", "cumsum", "cumprod"}
+
+
+def _defined(harness):
+    """Its function; of a sort that may change the order of what is equal, the keys alone."""
+    if harness.group_name != "sort" or harness.params.get("is_stable", True):
+        return harness.dyn_fun
+    return lambda *args: harness.dyn_fun(*args)[:harness.params["num_keys"]]
+
+
 def _all():
     """The harnesses in an order in which each group comes in turn."""
     groups = collections.defaultdict(list)
@@ -39,4 +50,4 @@ def sample(count, seed):
         order += [group[i] for group in groups.values() if i < len(group)]
     for harness in order[:count or None]:
         arguments = harness.dyn_args_maker(np.random.RandomState(0))
-        yield harness.group_name, harness.name, harness.dyn_fun, tuple(arguments)
+        yield harness.group_name, harness.name, _defined(harness), tuple(arguments)
