@@ -119,6 +119,9 @@ PyObject* queue_begin_profiling(PyObject* device, PyObject* args, PyObject* kwar
 PyObject* queue_begin_external_capture(PyObject* device, PyObject* args, PyObject* kwargs);
 PyObject* queue_flush_profiling(PyObject* device, PyObject* unused);
 PyObject* queue_end_profiling(PyObject* device, PyObject* unused);
+// timepoint.c
+PyObject* timepoint_import(PyObject* semaphore, PyObject* args);
+PyObject* timepoint_export(PyObject* semaphore, PyObject* args);
 // parameters.c
 bool parameters_add(PyObject* module);
 // hal.c

@@ -57,6 +57,10 @@ static PyMethodDef semaphore_methods[] = {
     {"fail", semaphore_fail, METH_VARARGS, "fail(message)"},
     {"wait", BINDING_KEYWORDS(semaphore_wait),
      "wait(value, timeout=None, deadline=None) -> bool: nanoseconds; False when the time is over."},
+    {"import_timepoint", timepoint_import, METH_VARARGS,
+     "import_timepoint(value, timepoint): reaches the value when the timepoint is reached."},
+    {"export_timepoint", timepoint_export, METH_VARARGS,
+     "export_timepoint(value, type, flags, timepoint): makes of the timepoint one that is reached with the value."},
     {NULL, NULL, 0, NULL}};
 PyType_Slot binding_iree_hal_semaphore_slots[] = {{Py_tp_methods, semaphore_methods}, {0, NULL}};
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import gc
+import os
 import pathlib
+import select
 import subprocess
 import sys
 import tempfile
@@ -107,6 +109,29 @@ class QueueTest(unittest.TestCase):
         self.assertFalse(self.device.wait_any([(self.timeline, 1), (other, 1)], timeout=0))
         other.signal(1)
         self.assertTrue(self.device.wait_any([(self.timeline, 1), (other, 1)]))
+
+    def test_external_timepoints(self):
+        """A pipe's end that turns readable raises a timeline; a timeline's value makes a descriptor readable."""
+        read, write = os.pipe()
+        point = rt.HalExternalTimepoint()
+        point.compatibility, point.flags, point.fd = rt.SemaphoreCompatibility.HOST_WAIT, rt.ExternalTimepointFlags.NONE, read
+        self.assertIsNone(point.hip_event)
+        self.timeline.import_timepoint(1, point)
+        self.assertEqual(self.timeline.query(), 0)
+        os.write(write, b"x")
+        self.assertTrue(self.timeline.wait(1))
+        os.close(write)
+        out = rt.HalExternalTimepoint()
+        self.timeline.export_timepoint(2, rt.ExternalTimepointType.ASYNC_PRIMITIVE, 0, out)
+        self.assertEqual(select.select([out.fd], [], [], 0)[0], [])
+        self.timeline.signal(2)
+        self.assertEqual(select.select([out.fd], [], [], 60)[0], [out.fd])
+        os.close(out.fd)
+        with self.assertRaisesRegex(RuntimeError, "Error exporting timepoint.*UNAVAILABLE"):
+            self.timeline.export_timepoint(3, rt.ExternalTimepointType.HIP_EVENT, 0, out)
+        point.hip_event = 64
+        with self.assertRaisesRegex(RuntimeError, "Error importing timepoint.*UNAVAILABLE"):
+            self.timeline.import_timepoint(3, point)
 
     def test_loop(self):
         """Futures end in their loop, with the value or the failure of their timeline."""

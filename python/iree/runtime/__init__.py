@@ -30,7 +30,17 @@ from ._binding import (
 )
 from .array_interop import DeviceArray, asdevicearray
 from .benchmark import BenchmarkResult, BenchmarkTimeoutError, BenchmarkToolError, benchmark_exe, benchmark_module
-from .enums import BufferCompatibility, BufferUsage, HalElementType, Linkage, MemoryAccess, MemoryType
+from .enums import (
+    BufferCompatibility,
+    BufferUsage,
+    ExternalTimepointFlags,
+    ExternalTimepointType,
+    HalElementType,
+    Linkage,
+    MemoryAccess,
+    MemoryType,
+    SemaphoreCompatibility,
+)
 from .function import FunctionInvoker
 from .io import (
     FileHandle,
@@ -58,4 +68,5 @@ from .system_api import (
     normalize_value,
 )
 from .system_setup import get_device, get_driver, get_first_device, query_available_drivers
+from .timepoints import HalExternalTimepoint
 from .values import HalModuleDebugSink, Shape, VmRef

@@ -3,6 +3,7 @@ from typing import Any, Callable, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
+from .timepoints import HalExternalTimepoint
 from .values import VmRef
 
 _Path = Union[str, PathLike[str]]
@@ -166,6 +167,8 @@ class HalSemaphore:
     def signal(self, value: int) -> None: ...
     def fail(self, message: str) -> None: ...
     def wait(self, payload: int, timeout: Optional[int] = None, deadline: Optional[int] = None) -> bool: ...
+    def import_timepoint(self, value: int, timepoint: HalExternalTimepoint) -> None: ...
+    def export_timepoint(self, value: int, type: int, flags: int, timepoint: HalExternalTimepoint) -> None: ...
 
 class HalFence:
     ref: VmRef

@@ -73,3 +73,25 @@ class BufferCompatibility(enum.IntFlag):
     QUEUE_TRANSFER = 1 << 10
     QUEUE_DISPATCH = 1 << 11
     LOW_PERFORMANCE = 1 << 20
+
+
+class SemaphoreCompatibility(enum.IntFlag):
+    NONE = 0
+    HOST_WAIT = 1 << 0
+    DEVICE_WAIT = 1 << 1
+    HOST_SIGNAL = 1 << 2
+    DEVICE_SIGNAL = 1 << 3
+    HOST_ONLY = HOST_WAIT | HOST_SIGNAL
+    DEVICE_ONLY = DEVICE_WAIT | DEVICE_SIGNAL
+    ALL = HOST_ONLY | DEVICE_ONLY
+
+
+class ExternalTimepointType(enum.IntEnum):
+    NONE = 0
+    ASYNC_PRIMITIVE = 1
+    CUDA_EVENT = 2
+    HIP_EVENT = 3
+
+
+class ExternalTimepointFlags(enum.IntFlag):
+    NONE = 0
