@@ -298,7 +298,7 @@ PyMODINIT_FUNC PyInit__binding(void) {
   if (!binding_check(status, "Error registering drivers") ||
       PyModule_AddStringConstant(module, "version", IREE_C_VERSION) || !add_handle_types(module) ||
       !arrays_add(module) || !vm_add(module) || !py_module_add(module) || !call_add(module) ||
-      !parameters_add(module)) {
+      !parameters_add(module) || !tokenizer_add(module)) {
     Py_CLEAR(module);
   }
   return module;

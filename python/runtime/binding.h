@@ -124,6 +124,8 @@ PyObject* timepoint_import(PyObject* semaphore, PyObject* args);
 PyObject* timepoint_export(PyObject* semaphore, PyObject* args);
 // parameters.c
 bool parameters_add(PyObject* module);
+// tokenizer.c
+bool tokenizer_add(PyObject* module);
 // hal.c
 PyObject* hal_query_drivers(PyObject* self, PyObject* unused);
 PyObject* hal_create_driver(PyObject* self, PyObject* args);

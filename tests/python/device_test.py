@@ -1,4 +1,4 @@
-"""iree.runtime below modules: queues, command buffers, loops, profiles, modules of Python's. device_test.py"""
+"""iree.runtime below modules: queues, command buffers, loops, profiles, modules of Python's; tokenizers. device_test.py"""
 
 import asyncio
 import gc
@@ -36,6 +36,58 @@ func.func @traces(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 """
+
+
+TOKENIZERS = pathlib.Path(__file__).resolve().parents[1] / "tokenizer" / "files"
+
+
+class TokenizerTest(unittest.TestCase):
+    def test_json(self):
+        path = TOKENIZERS / "byte_level.json"
+        tokenizer = rt.Tokenizer.from_file(path)
+        self.assertEqual(tokenizer.model_type, "BPE")
+        text = "he o e " * 40
+        ids = tokenizer.encode(text)
+        self.assertEqual(tokenizer.decode(ids), text)
+        self.assertEqual(rt.Tokenizer.from_huggingface_json(path.read_text(encoding="utf-8")).encode(text), ids)
+        self.assertEqual(tokenizer.encode(""), [])
+        for number in {*ids}:
+            self.assertEqual(tokenizer.token_to_id(tokenizer.id_to_token(number)), number)
+        self.assertIsNone(tokenizer.id_to_token(tokenizer.vocab_size + 1000))
+        self.assertIsNone(tokenizer.id_to_token(-1))
+        self.assertIsNone(tokenizer.token_to_id("no token is called so"))
+
+    def test_special(self):
+        tokenizer = rt.Tokenizer.from_file(str(TOKENIZERS / "wordpiece.json"))
+        bare, whole = tokenizer.encode("the"), tokenizer.encode("the", add_special_tokens=True)
+        self.assertGreater(len(whole), len(bare))
+        self.assertNotEqual(tokenizer.decode(whole), tokenizer.decode(whole, skip_special_tokens=True))
+        self.assertEqual(tokenizer.decode(whole, skip_special_tokens=True), tokenizer.decode(bare, True))
+        mask = tokenizer.special_ids["mask"]
+        self.assertEqual(tokenizer.id_to_token(mask), "<mask>")
+        self.assertIn(mask, tokenizer.encode("<mask>"))
+        self.assertNotIn(mask, tokenizer.encode("<mask>", no_special_token_matching=True))
+        self.assertEqual(set(tokenizer.special_ids), {"bos", "eos", "unk", "pad", "sep", "cls", "mask"})
+
+    def test_ranks(self):
+        data = (TOKENIZERS / "ranks.tiktoken").read_bytes()
+        tokenizer = rt.Tokenizer.from_tiktoken(data, "cl100k_base")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "cl100k_base.tiktoken")
+            path.write_bytes(data)
+            self.assertEqual(rt.Tokenizer.from_file(path).encode("the soba"), tokenizer.encode("the soba"))
+        self.assertEqual(tokenizer.decode(tokenizer.encode("the soba")), "the soba")
+
+    def test_refusals(self):
+        for wrong in (lambda: rt.Tokenizer.from_huggingface_json("{"), lambda: rt.Tokenizer.from_tiktoken("", "other"),
+                      lambda: rt.Tokenizer.from_file(TOKENIZERS / "ranks.tiktoken")):
+            self.assertRaises(ValueError, wrong)
+        with self.assertRaisesRegex(RuntimeError, "NOT_FOUND"):
+            rt.Tokenizer.from_file(TOKENIZERS / "nothing.json")
+        tokenizer = rt.Tokenizer.from_file(TOKENIZERS / "byte_level.json")
+        self.assertRaises(OverflowError, tokenizer.decode, [2**40])
+        self.assertRaises(TypeError, tokenizer.decode, ["a"])
+        self.assertRaises(TypeError, rt.Tokenizer)
 
 
 class QueueTest(unittest.TestCase):

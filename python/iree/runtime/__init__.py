@@ -20,6 +20,7 @@ from ._binding import (
     HalSemaphore,
     MappedMemory,
     PyModuleInterface,
+    Tokenizer,
     VmBuffer,
     VmContext,
     VmFunction,
