@@ -6,6 +6,7 @@
 #include "iree/io/file_contents.h"
 #include "iree/tokenizer/format/huggingface/tokenizer_json.h"
 #include "iree/tokenizer/format/tiktoken/tiktoken.h"
+#include "tokenizer/json.h"
 
 IREE_FLAG(string, tokenizer, "", "The file: tokenizer.json of Hugging Face's, or a .tiktoken file.");
 IREE_FLAG(string, encoding, "",
@@ -16,6 +17,7 @@ IREE_FLAG(bool, special, true, "Adds the tokens that begin and end a text.");
 IREE_FLAG(bool, match_special, true, "Special tokens in the text are those tokens; false: text like other text.");
 IREE_FLAG(bool, batch, false, "Each line of stdin is an input.");
 IREE_FLAG(bool, json, false, "Prints JSON.");
+IREE_FLAG(bool, json_string, false, "The text is a JSON string, in quotation marks or without: \\u00e9 is a letter.");
 IREE_FLAG(bool, offsets, false, "Prints of each token which bytes of the text it is.");
 IREE_FLAG(bool, info, false, "Prints what the tokenizer is, as JSON.");
 IREE_FLAG(int32_t, max_length, 0, "Prints this many tokens at most; 0: all.");
@@ -171,7 +173,25 @@ static void print_info(const iree_tokenizer_t* tokenizer) {
   printf("}\n");
 }
 
+// The text that a JSON string stands for; a line of stdin has an end, which is none of it.
+static iree_status_t encode_json(const iree_tokenizer_t* tokenizer, iree_string_view_t text) {
+  store_t memory = store_make(iree_allocator_system());
+  const json_t* root = NULL;
+  char* quoted = NULL;
+  iree_string_view_consume_suffix(&text, IREE_SV("\n"));
+  IREE_RETURN_IF_ERROR(iree_allocator_malloc(memory.allocator, text.size + 2, (void**)&quoted));
+  quoted[0] = quoted[text.size + 1] = '"';
+  memcpy(quoted + 1, text.data, text.size);
+  bool has_quotes = text.size >= 2 && text.data[0] == '"' && text.data[text.size - 1] == '"';
+  iree_status_t status = json_parse(has_quotes ? text : iree_make_string_view(quoted, text.size + 2), &memory, &root);
+  if (iree_status_is_ok(status)) status = encode(tokenizer, root->text);
+  store_free(&memory);
+  iree_allocator_free(memory.allocator, quoted);
+  return status;
+}
+
 static iree_status_t process(const iree_tokenizer_t* tokenizer, iree_string_view_t text) {
+  if (FLAG_json_string) return encode_json(tokenizer, text);
   return FLAG_decode ? decode(tokenizer, text) : encode(tokenizer, text);
 }
 
@@ -214,6 +234,9 @@ static iree_status_t run(int argc, char** argv) {
   iree_tokenizer_t* tokenizer = NULL;
   if (argc > 2) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "one text is the input; quote it");
   if (FLAG_batch && argc > 1) return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--batch reads stdin, and no text");
+  if (FLAG_json_string && FLAG_decode) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "--json_string is for text, and --decode reads numbers");
+  }
   IREE_RETURN_IF_ERROR(load(&tokenizer));
   iree_status_t status = iree_ok_status();
   if (FLAG_info) {

@@ -332,7 +332,25 @@ static const flag_t* find_flag(iree_string_view_t name) {
 
 static iree_status_t parse_file(iree_flags_parse_mode_t mode, iree_string_view_t path, int depth);
 
+// What to use in place of a flag of IREE's; NULL for other names.
+static const char* instead_of(iree_string_view_t name) {
+  static const char* const refused[][2] = {
+#define REFUSED(flag, text) {flag, text},
+#include "base/flags_refused.def"
+#undef REFUSED
+  };
+  for (size_t i = 0; i < IREE_ARRAYSIZE(refused); ++i) {
+    if (iree_string_view_match_pattern(name, iree_make_cstring_view(refused[i][0]))) return refused[i][1];
+  }
+  return NULL;
+}
+
 static iree_status_t unknown_flag(iree_string_view_t name) {
+  const char* instead = instead_of(name);
+  if (instead) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "flag '%.*s' is IREE's and not here: %s", (int)name.size,
+                            name.data, instead);
+  }
   near_t near = near_begin(name.data, name.size);
   for (size_t i = 0; i < registry.count; ++i) near_offer(&near, registry.flags[i].name.data);  // literals
   const char* best = near_result(&near);

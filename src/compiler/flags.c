@@ -546,7 +546,9 @@ static bool resolve_mode(const compiler_flags_t* flags, compiler_options_t* out,
   }
   if (strcmp(mode, "hal-executable")) {
     text_printf(error, "--compile-mode=%s is not supported; std, precompile and hal-executable are%s", mode,
-                strcmp(mode, "vm") ? "" : ", and --compile-from=stream reads what is last text");
+                strcmp(mode, "vm") ? ""
+                                   : ": programs of the VM dialect are no input; func.func with arith and cf is, with "
+                                     "--iree-execution-model=host-only");
     return false;
   }
   if (flags->compile_to || flags->compile_from) {

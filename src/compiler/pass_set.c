@@ -68,7 +68,8 @@ static bool skip_options(const char** at, const char* name, size_t size, text_t*
   const char* end = strchr(*at, '}');
   size_t blank = end ? strspn(*at + 1, " ") : 0;
   if (end && *at + 1 + blank == end) return *at = end + 1, true;
-  text_printf(error, "pass '%.*s' takes no options; flags of iree-compile say what passes compile for", (int)size, name);
+  text_printf(error, "pass '%.*s' takes no options; flags of iree-compile say what passes compile for", (int)size,
+              name);
   return false;
 }
 

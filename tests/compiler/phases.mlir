@@ -26,7 +26,7 @@
 // PTX: .visible .entry main_dispatch_0
 // ONE: error: an executable is for one target; there are 2
 // KERNELS: phases.mlir:[[#]]:1: error: 'func.func' op is no kernel.func; --compile-mode=hal-executable takes kernels
-// VM: error: --compile-mode=vm is not supported; std, precompile and hal-executable are, and --compile-from=stream reads what is last text
+// VM: error: --compile-mode=vm is not supported; std, precompile and hal-executable are: programs of the VM dialect are no input; func.func with arith and cf is, with --iree-execution-model=host-only
 //
 // RUN: iree-compile --iree-hal-target-device=local --output-format=vm-asm %s | FileCheck --check-prefix=ASM %s
 // RUN: iree-compile --iree-hal-target-device=local --output-format=vm-c %s | FileCheck --check-prefix=C %s

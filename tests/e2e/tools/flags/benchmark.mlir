@@ -14,6 +14,7 @@
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx --iree-execution-model=async-external %s -o %t.async.vmfb
 // RUN: iree-benchmark-module --device=local-task --module=%t.async.vmfb --function=one --benchmark_min_time=2x --batch_size=4 --batch_concurrency=2 | FileCheck --check-prefix=BATCH %s
 // RUN: not iree-benchmark-module --device=local-task --module=%t.async.vmfb --function=one --batch_concurrency=0 2>&1 | grep "are at least 1"
+// RUN: not iree-benchmark-module --benchmark_dry_run=true --module=%t.vmfb 2>&1 | grep "flag 'benchmark_dry_run' is IREE's and not here: --benchmark_min_time=1x runs each once"
 
 // FILTER-NOT: BM_one
 // FILTER: BM_two

@@ -18,3 +18,8 @@
 // RUN: iree-tokenize --tokenizer=tests/tokenizer/files/unigram.json --special=false "hell" | grep -x "6,7,7"
 // RUN: echo '{"model":{"type":"BPE","vocab":{},"merges":[]},"normalizer":{"type":"Precompiled"}}' > %t && not iree-tokenize --tokenizer=%t x 2>&1 | grep "normalizer: Precompiled is not known"
 // RUN: echo '{"model": {' > %t && not iree-tokenize --tokenizer=%t x 2>&1 | grep "JSON, line 2, column 1: a member's name is needed"
+// RUN: iree-tokenize --tokenizer=tests/tokenizer/files/byte_level.json --json_string 'hell\u0020wor' | grep -x "0,15,19,1"
+// RUN: echo '"hell\u0020wor"' | iree-tokenize --tokenizer=tests/tokenizer/files/byte_level.json --json_string | grep -x "0,15,19,1"
+// RUN: not iree-tokenize --tokenizer=tests/tokenizer/files/byte_level.json --json_string 'hell\x' 2>&1 | grep "this is no escape"
+// RUN: not iree-tokenize --tokenizer=tests/tokenizer/files/byte_level.json --json_string --decode 15 2>&1 | grep "json_string is for text"
+// RUN: not iree-tokenize --tokenizer=tests/tokenizer/files/byte_level.json --stream hell 2>&1 | grep "flag 'stream' is IREE's and not here: iree-tokenize reads its input as a whole"
