@@ -237,6 +237,19 @@ static bool is_compiler_flag(const char* flag, size_t size) {
   return begins && compiler_flags_have(flag, size);
 }
 
+// Those of them that are about what comes in, goes out or lies between passes, which a single pass knows nothing of.
+static bool is_for_whole(const char* flag) {
+  static const char* const prefixes[] = {"iree-hal-dump-",       "iree-hal-substitute-", "iree-hal-list-",
+                                         "iree-hal-executable-", "iree-flow-",           "iree-vm-",
+                                         "iree-parameter-",      "iree-preprocessing-",  "iree-llvmcpu-static-library-",
+                                         "iree-opt-import-",     "iree-opt-export-",     "iree-opt-splat-",
+                                         "iree-llvmcpu-list-"};
+  for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i) {
+    if (strncmp(flag, prefixes[i], strlen(prefixes[i])) == 0) return true;
+  }
+  return false;
+}
+
 static bool unknown_flag(const char* flag, size_t size) {
   bool exact = false;
   const char* instead = compiler_flags_instead(flag, size, &exact);
@@ -274,6 +287,10 @@ static bool set_flag(options_t* o, const char* flag, const char* next, bool* tak
     return value ? refuse_value(flag) : read_passes(o, add_pass, flag, false);
   }
   if (!is_compiler_flag(flag, size)) return unknown_flag(flag, size);
+  if (is_for_whole(flag)) {
+    return fprintf(stderr, "iree-opt: '--%.*s' is for iree-compile, which goes through all passes\n", (int)size, flag),
+           false;
+  }
   o->compiler[++o->compiler_count] = (char*)flag - 1;  // with one dash
   return true;
 }

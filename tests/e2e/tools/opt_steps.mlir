@@ -6,6 +6,7 @@
 // RUN: (echo 'func.func @large() -> tensor<8192xf32> { %0 = stablehlo.constant dense<"0x'$(yes 0123456789abcdef | tr -d '\n' | head -c 16384)'"> : tensor<8192xi8>'; echo '%1 = stablehlo.convert %0 : (tensor<8192xi8>) -> tensor<8192xf32> return %1 : tensor<8192xf32> }') > %t.mlir
 // RUN: iree-opt --lower-input --const-eval --mlir-elide-elementsattrs-if-larger=8 --iree-hal-target-device=local %t.mlir | FileCheck --check-prefix=EVAL %s
 // RUN: iree-opt --lower-input --spread-work %s | grep "func.func @f"
+// RUN: for f in iree-hal-dump-executable-files-to iree-flow-trace-dispatch iree-vm-target-index-bits iree-parameter-import; do not iree-opt --lower-input --$f=32 %s 2>&1 | grep "iree-opt: '--$f' is for iree-compile, which goes through all passes" || exit 1; done
 // RUN: not iree-opt --lower-input --iree-opt-level=O9 %s 2>&1 | grep "O0, O1, O2 and O3 are known"
 
 // CHECK: "graph.dispatch"
