@@ -20,6 +20,7 @@
 #include "compiler/pass_set.h"
 #include "compiler/pass_through.h"
 #include "compiler/run.h"
+#include "compiler/transform_spec.h"
 #include "dialects/cf.h"
 #include "dialects/graph.h"
 #include "dialects/kernel.h"
@@ -266,8 +267,13 @@ pass_result_t step_element_types(ir_op_t* module, ir_context_t* ctx, void* user)
   return element_types_run(module, ctx, &((const run_t*)user)->options->element_types);
 }
 
+static pass_result_t step_transform(ir_op_t* module, ir_context_t* ctx, void* user) {
+  return transform_spec_run(ctx, module, ((const run_t*)user)->options->transform_spec) ? PASS_CHANGED : PASS_FAILED;
+}
+
 static bool stage_lower(run_t* r) {
   const compiler_options_t* o = r->options;
+  if (o->transform_spec && !run_step(r, r->module, "transform-spec", step_transform, r)) return false;
   if (o->strip_assertions && !run_step(r, r->module, "strip-assertions", step_strip_assertions, r)) return false;
   static const pass_t donate = {.name = "donate-arguments", .run = donate_arguments, .required = true};
   if (o->donates && !run_passes(r, r->module, (const pass_t*[]){&donate}, 1)) return false;

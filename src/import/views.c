@@ -1,5 +1,5 @@
-// Functions whose arguments and results are views of tensors, as programs have them that were prepared for their callers
-// before: callers pass the same for a tensor.
+// Functions whose arguments and results are views of tensors, as programs have them that were prepared for their
+// callers before: callers pass the same for a tensor.
 //
 //   func.func @f(%v: !hal.buffer_view) -> !hal.buffer_view {
 //     %x = hal.tensor.import %v "input0" : !hal.buffer_view -> tensor<4xf32>     func.func @f(%x: tensor<4xf32>) ->
@@ -87,7 +87,8 @@ void views_enter(ir_context_t* ctx, ir_op_t* func) {
     return;
   }
   bool any = false;
-  const ir_type_t** types = ARENA_ARRAY(ir_context_arena(ctx), const ir_type_t*, body->arg_count + type->result_count + 1);
+  const ir_type_t** types =
+      ARENA_ARRAY(ir_context_arena(ctx), const ir_type_t*, body->arg_count + type->result_count + 1);
   for (uint32_t i = 0; i < body->arg_count; ++i) {
     any |= enter_argument(ctx, body->args[i]);
     types[i] = body->args[i]->type;

@@ -2,7 +2,8 @@
 // its edge: import/views.c). All that is asked of devices is asked of the module `hal` when the program runs:
 //
 //   util.global private @second = #hal.device.ordinal<1> : !hal.device        %n = graph.constant 1 : i32
-//   %d = util.global.load @second : !hal.device                         =>    %d = graph.call_import @hal.devices.get(%n)
+//   %d = util.global.load @second : !hal.device                         =>    %d = graph.call_import
+//   @hal.devices.get(%n)
 #include <stdlib.h>
 #include <string.h>
 
