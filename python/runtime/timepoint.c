@@ -44,9 +44,8 @@ PyObject* timepoint_export(PyObject* semaphore, PyObject* args) {
   PyObject* object;
   if (!PyArg_ParseTuple(args, "KIIO", &value, &type, &flags, &object)) return NULL;
   iree_hal_external_timepoint_t point = {0};
-  iree_status_t status =
-      iree_hal_semaphore_export_timepoint(binding_ptr(semaphore), value, IREE_HAL_QUEUE_AFFINITY_ANY,
-                                          (iree_hal_external_timepoint_type_t)type, flags, &point);
+  iree_status_t status = iree_hal_semaphore_export_timepoint(binding_ptr(semaphore), value, IREE_HAL_QUEUE_AFFINITY_ANY,
+                                                             (iree_hal_external_timepoint_type_t)type, flags, &point);
   if (!binding_check(status, "Error exporting timepoint")) return NULL;
   bool is_file = point.type == IREE_HAL_EXTERNAL_TIMEPOINT_TYPE_ASYNC_PRIMITIVE;
   unsigned long long handle =

@@ -79,6 +79,22 @@ class Driver:
             kinds = [json.loads(row)["record_type"] for row in rows]
             expect(f"{what}: rows", ROWS[mode] in kinds and "diagnostic" not in kinds, kinds)
 
+    def check_relationships(self):
+        """Where operations are collected, too, each event of the device is told to be of its submission."""
+        flags = ["--device_profiling_mode=queue-events,device-queue-events,dispatch-events",
+                 f"--device_profiling_output={self.profile}"]
+        result = run(*self.command, *flags)
+        expect(f"{self.name} relationships: run", result.returncode == 0, result)
+        rows = [json.loads(row) for row in run(self.tools / "iree-profile", "export", self.profile).stdout.splitlines()]
+        kinds = {"dispatch_event": (1, 1, 3), "queue_device_event": (2, 1, 7)}
+        events = {(*kinds[row["record_type"]], row["submission_id"], row["event_id"])
+                  for row in rows if row["record_type"] in kinds}
+        told = [(row["type_value"], row["source_type_value"], row["target_type_value"], row["source_id"],
+                 row["target_id"]) for row in rows if row["record_type"] == "event_relationship"]
+        expect(f"{self.name} relationships", events and sorted(events) == sorted(told), (events, told))
+        submissions = {row["submission_id"] for row in rows if row["record_type"] == "queue_event"}
+        expect(f"{self.name} relationships: submissions", {row[3] for row in told} <= submissions, told)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -106,6 +122,7 @@ def main():
     for driver in drivers:
         for mode in ROWS:
             driver.check(mode, mode in modes[driver.name])
+        driver.check_relationships()
     return report()
 
 

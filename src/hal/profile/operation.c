@@ -229,6 +229,24 @@ static void tell_host_dispatch(const hal_profile_operation_t* op, const hal_prof
   append_host_event(op->profile, &event);
 }
 
+// What a submission led to on the device, where its queue events are collected, too.
+static void tell_relationship(const hal_profile_operation_t* op, iree_hal_profile_event_relationship_type_t type,
+                              iree_hal_profile_event_endpoint_type_t target, uint64_t event_id) {
+  hal_profile_t* profile = op->profile;
+  if (!profile_wants(profile, IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS)) return;
+  iree_hal_profile_event_relationship_record_t record = iree_hal_profile_event_relationship_record_default();
+  record.type = type;
+  record.relationship_id = ++profile->events[PROFILE_RELATIONSHIPS];
+  record.source_type = IREE_HAL_PROFILE_EVENT_ENDPOINT_TYPE_QUEUE_SUBMISSION;
+  record.target_type = target;
+  record.physical_device_ordinal = op->queue->physical;
+  record.queue_ordinal = op->queue->ordinal;
+  record.stream_id = op->event.stream_id;
+  record.source_id = op->event.submission_id;
+  record.target_id = event_id;
+  profile_append(profile, PROFILE_RELATIONSHIPS, &record, sizeof(record));
+}
+
 // Which dispatch a record of counters, or of a trace, is of: both name it alike.
 #define NAME_DISPATCH(record, op, event)                       \
   do {                                                         \
@@ -282,6 +300,8 @@ static void tell_device_dispatch(const hal_profile_operation_t* op, const hal_pr
   event.start_tick = (uint64_t)span->start;
   event.end_tick = (uint64_t)span->end;
   profile_append_dispatch(op->profile, op->queue, &event);
+  tell_relationship(op, IREE_HAL_PROFILE_EVENT_RELATIONSHIP_TYPE_QUEUE_SUBMISSION_DISPATCH,
+                    IREE_HAL_PROFILE_EVENT_ENDPOINT_TYPE_DISPATCH_EVENT, event.event_id);
   if (span->sample) tell_sample(op, &event, span->sample);
   if (span->trace) tell_trace(op, &event, span->trace);
 }
@@ -398,6 +418,8 @@ static void tell_device_operation(hal_profile_operation_t* op) {
   event.start_tick = op->ticks[0];
   event.end_tick = op->ticks[1];
   profile_append(op->profile, PROFILE_DEVICE_EVENTS, &event, sizeof(event));
+  tell_relationship(op, IREE_HAL_PROFILE_EVENT_RELATIONSHIP_TYPE_QUEUE_SUBMISSION_QUEUE_DEVICE_EVENT,
+                    IREE_HAL_PROFILE_EVENT_ENDPOINT_TYPE_QUEUE_DEVICE_EVENT, event.event_id);
 }
 
 void hal_profile_end_operation(hal_profile_operation_t* op, iree_status_t status) {
