@@ -185,6 +185,20 @@ class QueueTest(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "Error importing timepoint.*UNAVAILABLE"):
             self.timeline.import_timepoint(3, point)
 
+    def test_null_device(self):
+        """It executes nothing, but only what is its own, and it has no events to share."""
+        null = rt.get_driver("null").create_default_device()
+        commands, timeline = rt.HalCommandBuffer(self.device, begin=True), null.create_semaphore(0)
+        commands.end()
+        with self.assertRaisesRegex(ValueError, "the command buffer was not made by a device of 'null'"):
+            null.queue_execute(commands, [], [(timeline, 1)])
+        own = rt.HalCommandBuffer(null, begin=True)
+        own.end()
+        null.queue_execute(own, [], [(timeline, 1)])
+        self.assertTrue(timeline.wait(1))
+        with self.assertRaisesRegex(RuntimeError, "UNAVAILABLE"):
+            timeline.export_timepoint(2, rt.ExternalTimepointType.CUDA_EVENT, 0, rt.HalExternalTimepoint())
+
     def test_loop(self):
         """Futures end in their loop, with the value or the failure of their timeline."""
         loop = asyncio.new_event_loop()
