@@ -244,7 +244,8 @@ static outcome_t run_foreach(spec_t* s, ir_op_t* op) {
   const handle_t* handle = op->operand_count == 1 ? handle_of(op, 0) : NULL;
   ir_block_t* body = op->regions[0].first;
   ir_op_t* yield;
-  if (!handle || !body || body->next || body->arg_count != 1) return refuse(s, op, "needs a handle and one block for it");
+  if (!handle || !body || body->next || body->arg_count != 1)
+    return refuse(s, op, "needs a handle and one block for it");
   for (uint32_t i = 0; handle->ops && i < handle->count; ++i) {
     set_op(s, body->args[0], handle->ops[i]);
     outcome_t outcome = run_block(s, body, &yield);
@@ -258,7 +259,8 @@ static outcome_t call_sequence(spec_t* s, ir_op_t* op, const ir_attr_t* name, co
                                uint32_t count, ir_op_t** yield) {
   ir_op_t* sequence = name->kind == IR_ATTR_SYMBOL ? ir_symbol_find(s->ctx, s->spec, name->text) : NULL;
   ir_block_t* body = ir_is(sequence, TRANSFORM_NAMED_SEQUENCE) ? sequence->regions[0].first : NULL;
-  if (!body || body->arg_count != count) return refuse(s, op, "names a sequence that is not there, or has other arguments");
+  if (!body || body->arg_count != count)
+    return refuse(s, op, "names a sequence that is not there, or has other arguments");
   for (uint32_t i = 0; i < count; ++i) set_handle(s, body->args[i], *args[i]);
   if (++s->depth > MAX_DEPTH) return refuse(s, op, "is in sequences that call each other too deep");
   outcome_t outcome = run_block(s, body, yield);
@@ -283,8 +285,8 @@ static outcome_t try_pair(spec_t* s, ir_op_t* op, ir_op_t* candidate, uint32_t p
 static outcome_t run_foreach_match(spec_t* s, ir_op_t* op) {
   const ir_attr_t *matchers = ir_op_attr(op, "matchers"), *actions = ir_op_attr(op, "actions");
   op_list_t candidates = {0};
-  bool paired = op->operand_count == 1 && matchers && actions && matchers->kind == IR_ATTR_ARRAY && actions->kind == IR_ATTR_ARRAY &&
-                matchers->count == actions->count;
+  bool paired = op->operand_count == 1 && matchers && actions && matchers->kind == IR_ATTR_ARRAY &&
+                actions->kind == IR_ATTR_ARRAY && matchers->count == actions->count;
   if (!paired) return refuse(s, op, "needs a handle, and an action for each matcher");
   const handle_t* in = handle_of(op, 0);
   for (uint32_t i = 0; in->ops && i < in->count; ++i) collect(s, in->ops[i], NULL, &candidates);
@@ -315,7 +317,8 @@ static outcome_t run_import(spec_t* s, ir_op_t* op) {
   const ir_attr_t* symbol = ir_op_attr(op, "symbol");
   const char* name = symbol && symbol->kind == IR_ATTR_SYMBOL ? symbol->text : "";
   ir_op_t *there = ir_symbol_find(s->ctx, s->module, name), *own = ir_symbol_find(s->ctx, s->spec, name);
-  if (there && !ir_op_attr(op, "if_undefined")) return refuse(s, op, "names a symbol that the program has: if undefined");
+  if (there && !ir_op_attr(op, "if_undefined"))
+    return refuse(s, op, "names a symbol that the program has: if undefined");
   if (!there && !own) return refuse(s, op, "names no symbol of the file");
   if (!there) {
     there = ir_op_clone(s->ctx, own, NULL);
@@ -345,14 +348,14 @@ static ir_op_t* build_call(ir_builder_t* b, const ir_op_t* func, const handle_t*
   ir_value_t** operands = ARENA_ARRAY(ir_context_arena(b->ctx), ir_value_t*, ins->count + 1);
   for (uint32_t i = 0; i < ins->count; ++i) operands[i] = cast(b, ins->values[i], type->inputs[i]);
   ir_named_attr_t callee = {"callee", ir_attr_symbol(b->ctx, ir_op_string(func, "sym_name", ""))};
-  ir_op_t* call = ir_build(b, &(ir_op_state_t){
-                                  .info = ir_context_op(b->ctx, ir_is(func, UTIL_FUNC) ? UTIL_CALL : FUNC_CALL),
-                                  .operands = operands,
-                                  .operand_count = ins->count,
-                                  .result_types = type->results,
-                                  .result_count = outs->count,
-                                  .attrs = &callee,
-                                  .attr_count = 1});
+  ir_op_t* call =
+      ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, ir_is(func, UTIL_FUNC) ? UTIL_CALL : FUNC_CALL),
+                                   .operands = operands,
+                                   .operand_count = ins->count,
+                                   .result_types = type->results,
+                                   .result_count = outs->count,
+                                   .attrs = &callee,
+                                   .attr_count = 1});
   for (uint32_t i = 0; i < outs->count; ++i) {
     ir_value_replace(outs->values[i], cast(b, ir_result(call, i), outs->values[i]->type));
   }

@@ -1,5 +1,5 @@
-// A matrix by a column: each result is a product of two rows in memory's order, summed by vectors along it. Some rows of
-// the matrix are taken at once, which share what they read of the column and hide each other's additions.
+// A matrix by a column: each result is a product of two rows in memory's order, summed by vectors along it. Some rows
+// of the matrix are taken at once, which share what they read of the column and hide each other's additions.
 #include "kernels/strategy.h"
 
 enum { ROWS = 8 };
