@@ -136,9 +136,15 @@ static ir_value_t* softplus(onnx_node_t* n, ir_value_t* x) {
   return add(n, onnx_binary_number(n, SCALAR_max, x, 0), onnx_unary(n, SCALAR_log1p, small));
 }
 bool onnx_lower_softplus(onnx_node_t* n) { return onnx_check_float(n, 0) && give(n, softplus(n, n->in[0].v)); }
+// x tanh(softplus(x)): with e = exp(x) and p = e (e + 2) that is x p / (p + 2), which is x from where p would be large
+// on.
 bool onnx_lower_mish(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
-  return onnx_check_float(n, 0) && give(n, mul(n, x, onnx_unary(n, SCALAR_tanh, softplus(n, x))));
+  if (!onnx_check_float(n, 0)) return false;
+  double most = ir_type_scalar(x->type)->width < 32 ? 5 : 20;
+  ir_value_t* e = onnx_unary(n, SCALAR_exp, onnx_binary_number(n, SCALAR_min, x, most));
+  ir_value_t* p = mul(n, e, onnx_binary_number(n, SCALAR_add, e, 2));
+  return give(n, mul(n, x, graph_binary(n->b, SCALAR_div, p, onnx_binary_number(n, SCALAR_add, p, 2))));
 }
 
 bool onnx_lower_softsign(onnx_node_t* n) {

@@ -28,6 +28,8 @@ for op in ("Abs", "Neg", "Sign"):
 case("Relu", "i32", i32(4, 9))
 case("Abs", "i8", i8(5, 5, low=-127))
 case("Mish", "", f32(3, 5), opset=18)
+case("Mish", "far", f32(3, 50, low=-90.0, high=90.0), opset=18)
+case("Mish", "f16", f16(3, 50), opset=18)
 case("Gelu", "", f32(3, 50), opset=20)
 case("Gelu", "tanh", f32(3, 50), opset=20, approximate="tanh")
 case("Elu", "alpha", f32(4, 4), alpha=0.5)
