@@ -82,8 +82,11 @@ class Combines(Builder):
         block = self.random.choice((4, 16, 64, 256))
         starts = [sum(truth[:i]) for i in range(0, len(truth), block)]
         element, flags = self.random.choice(("i32", "i64")), [("i1", x.dims, x.free, 1, True)]
-        limit = self.op("broadcast", [self.scalar(x.element, 100)], {"dims": ints([])},
-                        [(x.element, x.dims, x.free, 100, True)])
+        spread = lambda number: self.op("broadcast", [self.scalar(x.element, number)], {"dims": ints([])},
+                                        [(x.element, x.dims, x.free, number, True)])
+        if not x.is_float():  # operations on bits and those that wrap around go beyond the bound
+            x = self.op("min", [x, spread(99)], {}, [(x.element, x.dims, x.free, 99, True)])
+        limit = spread(100)
         mask = self.op("or", [self.op("gt", [x, limit], {}, flags), self.constant("i1", x.dims, truth or [False])], {},
                        flags)
         starts = self.constant(element, [len(starts)], starts or [0])
