@@ -5,6 +5,7 @@
 // RUN: iree-run-module --device=local-task --module=%t.vmfb --function=strided --input=10xf32=1 --input=3 --input=5 --expected_output="10xf32=4 4 4 4 4 4 4 4 4 4"
 // RUN: iree-run-module --device=local-task --module=%t.vmfb --function=inline --input=2x3xf32=1,2,3,4,5,6 --expected_output="2x3xf32=101 2 103 104 5 106"
 // RUN: iree-run-module --device=local-task --module=%t.vmfb --function=places --input=2 --input=3 --input=2 --expected_output="2x3x2xi32=11020302 11120302 12020302 12120302 13020302 13120302 21020302 21120302 22020302 22120302 23020302 23120302"
+// RUN: iree-run-module --device=local-task --module=%t.vmfb --function=free --input=3xf32=1,2,3 --expected_output="3xf32=4 8 12"
 // RUN: sed -e 's/%c2, %c2, %c1\](%x)/%c2](%x)/' %s | not iree-compile --compile-to=input - 2>&1 | FileCheck --check-prefix=THREE %s
 // RUN: sed -e 's/binding(2)/binding(3)/' %s | not iree-compile --compile-to=input - 2>&1 | FileCheck --check-prefix=BINDING %s
 // THREE: error: 'flow.dispatch.workgroups' op needs the number of workgroups: three numbers as workload
@@ -22,7 +23,9 @@ stream.executable private @row {
       %0 = stream.binding.subspan %a[%c0] : !stream.binding -> !iree_tensor_ext.dispatch.tensor<readonly:tensor<3x4xf32>>
       %1 = stream.binding.subspan %b[%c0] : !stream.binding -> !iree_tensor_ext.dispatch.tensor<readonly:tensor<4xf32>>
       %2 = stream.binding.subspan %r[%c0] : !stream.binding -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<3x4xf32>>
-      %row = stream.dispatch.workgroup.id[0] : index
+      %id = stream.dispatch.workgroup.id[0] : index
+      %size = stream.dispatch.workgroup.size[0] : index
+      %row = arith.muli %id, %size : index
       %x = iree_tensor_ext.dispatch.tensor.load %0, offsets = [%row, 0], sizes = [1, 4], strides = [1, 1] : !iree_tensor_ext.dispatch.tensor<readonly:tensor<3x4xf32>> -> tensor<4xf32>
       %y = iree_tensor_ext.dispatch.tensor.load %1, offsets = [0], sizes = [4], strides = [1] : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4xf32>> -> tensor<4xf32>
       %z = arith.mulf %x, %y : tensor<4xf32>
@@ -119,7 +122,9 @@ func.func @inline(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
     %c2_0 = arith.constant 2 : index
     %row = flow.dispatch.workgroup.id[1] : index
     %half = flow.dispatch.workgroup.id[0] : index
-    %column = arith.muli %half, %c2_0 : index
+    %size = flow.dispatch.workgroup.size[0] : index
+    %width = arith.muli %size, %c2_0 : index
+    %column = arith.muli %half, %width : index
     %hundred = arith.constant dense<100.0> : tensor<1x1xf32>
     %y = flow.dispatch.tensor.load %a, offsets = [%row, %column], sizes = [1, 1], strides = [1, 1] : !flow.dispatch.tensor<readwrite:tensor<2x3xf32>> -> tensor<1x1xf32>
     %z = arith.addf %y, %hundred : tensor<1x1xf32>
@@ -153,4 +158,36 @@ flow.executable private @numbers {
 func.func @places(%z: index, %y: index, %x: index) -> tensor<2x3x2xi32> {
   %0 = flow.dispatch @numbers::@all[%z, %y, %x]() : () -> tensor<2x3x2xi32>
   return %0 : tensor<2x3x2xi32>
+}
+
+// How many there are is left to the compiler.
+flow.executable private @left {
+  flow.executable.export public @doubled workgroups(%n: index) -> (index, index, index) {
+    %x, %y, %z = flow.dispatch.workgroup_count_from_slice %n
+    flow.return %x, %y, %z : index, index, index
+  }
+  flow.executable.export public @again workgroups(%n: index) -> (index, index, index) {
+    %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_dag_root(%n)
+    flow.return %x, %y, %z : index, index, index
+  }
+  builtin.module {
+    func.func @doubled(%a: !flow.dispatch.tensor<readonly:tensor<3xf32>>, %r: !flow.dispatch.tensor<writeonly:tensor<3xf32>>) {
+      %0 = flow.dispatch.tensor.load %a, offsets = [0], sizes = [3], strides = [1] : !flow.dispatch.tensor<readonly:tensor<3xf32>> -> tensor<3xf32>
+      %1 = arith.addf %0, %0 : tensor<3xf32>
+      flow.dispatch.tensor.store %1, %r, offsets = [0], sizes = [3], strides = [1] : tensor<3xf32> -> !flow.dispatch.tensor<writeonly:tensor<3xf32>>
+      return
+    }
+    func.func @again(%a: !flow.dispatch.tensor<readonly:tensor<3xf32>>, %r: !flow.dispatch.tensor<writeonly:tensor<3xf32>>) {
+      %0 = flow.dispatch.tensor.load %a, offsets = [0], sizes = [3], strides = [1] : !flow.dispatch.tensor<readonly:tensor<3xf32>> -> tensor<3xf32>
+      %1 = arith.addf %0, %0 : tensor<3xf32>
+      flow.dispatch.tensor.store %1, %r, offsets = [0], sizes = [3], strides = [1] : tensor<3xf32> -> !flow.dispatch.tensor<writeonly:tensor<3xf32>>
+      return
+    }
+  }
+}
+func.func @free(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %c3 = arith.constant 3 : index
+  %0 = flow.dispatch @left::@doubled[%c3](%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = flow.dispatch @left::@again[%c3](%0) : (tensor<3xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
 }

@@ -25,6 +25,8 @@ func.func @count(%unused: i32) -> index {
   %n = hal.devices.count : index
   %d = hal.device.resolve on(#hal.device.affinity<@device_b>) : !hal.device
   %e = util.global.load @device_a : !hal.device
+  %c0 = arith.constant 0 : index
+  %f = hal.devices.get %c0 : !hal.device
   return %n : index
 }
 //
