@@ -89,8 +89,8 @@ class Driver:
         kinds = {"dispatch_event": (1, 1, 3), "queue_device_event": (2, 1, 7)}
         events = {(*kinds[row["record_type"]], row["submission_id"], row["event_id"])
                   for row in rows if row["record_type"] in kinds}
-        told = [(row["type_value"], row["source_type_value"], row["target_type_value"], row["source_id"],
-                 row["target_id"]) for row in rows if row["record_type"] == "event_relationship"]
+        told = [(row["kind_value"], row["source_type_value"], row["target_type_value"], row["source_id"], row["target_id"])
+                for row in rows if row["record_type"] == "event_relationship"]
         expect(f"{self.name} relationships", events and sorted(events) == sorted(told), (events, told))
         submissions = {row["submission_id"] for row in rows if row["record_type"] == "queue_event"}
         expect(f"{self.name} relationships: submissions", {row[3] for row in told} <= submissions, told)

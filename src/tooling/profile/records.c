@@ -345,15 +345,26 @@ static void print_region_event(const profile_printer_t* p, const profile_item_t*
           event->command_region.tail_no_work.time_sums.drain_duration_ns);
 }
 
+static const char* relationship_name(uint32_t value) {
+  return NAME_OF(value, "unknown", "queue_submission_dispatch", "queue_submission_queue_device_event",
+                 "queue_event_host_execution_event", "queue_submission_host_execution_event");
+}
+static const char* endpoint_name(uint32_t value) {
+  return NAME_OF(value, "unknown", "queue_submission", "queue_event", "dispatch_event", "command_operation",
+                 "memory_event", "artifact", "queue_device_event", "host_execution_event");
+}
+
 static void print_relationship(const profile_printer_t* p, const profile_item_t* item) {
   const iree_hal_profile_event_relationship_record_t* record = item->record;
-  PROFILE_ROW(&p->out, "event_relationship", CELL_U("relationship_id", record->relationship_id),
-              CELL_U("type_value", record->type), CELL_U("source_type_value", record->source_type),
-              CELL_U("target_type_value", record->target_type),
-              CELL_U("physical_device_ordinal", record->physical_device_ordinal),
-              CELL_U("queue_ordinal", record->queue_ordinal), CELL_U("stream_id", record->stream_id),
-              CELL_U("source_id", record->source_id), CELL_U("source_secondary_id", record->source_secondary_id),
-              CELL_U("target_id", record->target_id), CELL_U("target_secondary_id", record->target_secondary_id));
+  PROFILE_ROW(
+      &p->out, "event_relationship", CELL_U("relationship_id", record->relationship_id),
+      CELL_C("kind", relationship_name(record->type)), CELL_U("kind_value", record->type),
+      CELL_C("source_type", endpoint_name(record->source_type)), CELL_U("source_type_value", record->source_type),
+      CELL_C("target_type", endpoint_name(record->target_type)), CELL_U("target_type_value", record->target_type),
+      CELL_U("physical_device_ordinal", record->physical_device_ordinal),
+      CELL_U("queue_ordinal", record->queue_ordinal), CELL_U("stream_id", record->stream_id),
+      CELL_U("source_id", record->source_id), CELL_U("source_secondary_id", record->source_secondary_id),
+      CELL_U("target_id", record->target_id), CELL_U("target_secondary_id", record->target_secondary_id));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
