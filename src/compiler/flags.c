@@ -69,11 +69,9 @@ const char* compiler_flags_instead(const char* name, size_t size, bool* out_exac
 #undef REFUSED
   };
   for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); ++i) {
-    size_t wanted = strlen(refused[i][0]);
-    bool begins = refused[i][0][wanted - 1] == '*';
-    wanted -= begins;
-    if ((begins ? size < wanted : size != wanted) || memcmp(refused[i][0], name, wanted) != 0) continue;
-    *out_exact = !begins;
+    if (!iree_string_view_match_pattern(iree_make_string_view(name, size), iree_make_cstring_view(refused[i][0])))
+      continue;
+    *out_exact = !strchr(refused[i][0], '*');
     return refused[i][1];
   }
   return NULL;
@@ -407,7 +405,8 @@ static bool check_values(const compiler_flags_t* flags, text_t* error) {
     const char *flag, *value;
   } numbers[] = {{"mlir-elide-elementsattrs-if-larger", flags->elide},
                  {"mlir-elide-resource-strings-if-larger", flags->elide_resources},
-                 {"mlir-print-elementsattrs-with-hex-if-larger", flags->hex_above}};
+                 {"mlir-print-elementsattrs-with-hex-if-larger", flags->hex_above},
+                 {"opt-bisect-limit", flags->bisect_limit}};
   for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); ++i) {
     const char* value = numbers[i].value;
     if (!value || is_number(value) || (value == flags->hex_above && !strcmp(value, "-1"))) continue;

@@ -57,14 +57,6 @@ bool compiler_flags_resolve_passes(const compiler_flags_t* flags, compiler_optio
   out->resource_above = flags->elide_resources ? atoll(flags->elide_resources) : -1;
   out->print_flags = passes->print_flags;
   out->elide_above = passes->elide_above;
-  if (!check_passes("after", &flags->print_after, error) || !check_passes("before", &flags->print_before, error)) {
-    return false;
-  }
-  const char* limit = flags->bisect_limit;
-  if (limit && (!*limit || limit[strspn(limit, "0123456789")])) {
-    text_printf(error, "--opt-bisect-limit=%s: a number is needed", flags->bisect_limit);
-    return false;
-  }
   passes->bisect_limit = flags->bisect_limit ? atoll(flags->bisect_limit) : 0;
-  return true;
+  return check_passes("after", &flags->print_after, error) && check_passes("before", &flags->print_before, error);
 }

@@ -223,18 +223,12 @@ static const char* declaration(host_t* h, const char* name, const ir_type_t* typ
   return result;
 }
 
-uint32_t host_dynamic_count(const ir_type_t* type) {
-  uint32_t count = 0;
-  for (int32_t i = 0; i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
-  return count;
-}
-
 // The bytes that packed elements of these sizes take.
 static module_reg_t packed_bytes(host_t* h, const ir_type_t* type, const module_reg_t* dims) {
   int64_t bits = type->element->width;
   for (int32_t d = 0; d < type->rank; ++d) bits *= type->dims[d] == IR_DYNAMIC ? 1 : type->dims[d];
   module_reg_t total = module_function_i64(h->f, bits);
-  for (uint32_t d = 0; d < host_dynamic_count(type); ++d) {
+  for (uint32_t d = 0; d < ir_type_open_dims(type); ++d) {
     total = module_emit_value(h->f, i64_mul, MODULE_REG(total), MODULE_REG(dims[d]));
   }
   total = module_emit_value(h->f, i64_add, MODULE_REG(total), MODULE_REG(module_function_i64(h->f, 7)));
@@ -247,7 +241,7 @@ static void unwrap_argument(host_t* h, uint32_t number, uint32_t first) {
   if (host_result_of(h, number) >= 0) return;
   ir_value_t** args = &h->body->args[first];
   storage_t* s = args[0]->data;
-  uint32_t shape = host_shape(h, "input", number, type), count = host_dynamic_count(type);
+  uint32_t shape = host_shape(h, "input", number, type), count = ir_type_open_dims(type);
   module_reg_t dims[GRAPH_MAX_RANK];
   for (uint32_t d = 0; d < count; ++d) dims[d] = module_function_register(h->f, VM_TYPE_I64);
   module_emit(h->f, hal_view_unwrap, MODULE_REG(h->buffers[s->index]), MODULE_LIST(count, dims),

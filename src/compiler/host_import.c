@@ -138,7 +138,7 @@ static void take_result(host_t* h, ir_op_t* op, uint32_t i, module_reg_t reg) {
   if (!ir_type_is_tensor(value->type)) return host_scalar_set(value, host_scalar_enter(h, value->type, reg));
   const ir_type_t* type = outside_type(op, true, i);
   module_reg_t dims[GRAPH_MAX_RANK];
-  uint32_t count = host_dynamic_count(type);
+  uint32_t count = ir_type_open_dims(type);
   for (uint32_t d = 0; d < count; ++d) dims[d] = module_function_register(h->f, VM_TYPE_I64);
   module_emit(h->f, hal_view_unwrap, MODULE_REG(h->buffers[s->index]), MODULE_LIST(count, dims), MODULE_REG(reg),
               MODULE_INDEX(host_shape(h, "result", i, type)));

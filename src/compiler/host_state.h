@@ -238,8 +238,6 @@ void host_emit_buffer(host_t* h, ir_op_t* op);
 uint32_t host_shape(host_t* h, const char* prefix, uint32_t number, const ir_type_t* type);
 bool host_has_element_type(const ir_type_t* scalar);
 char host_convention_letter(const host_t* h, const ir_type_t* type);
-// How many '?' a type has.
-uint32_t host_dynamic_count(const ir_type_t* type);
 
 // Emits the ops of a block up to its terminator, and stays in it (host_t.block; host_block.c). Work still in the table
 // is submitted by host_flush.

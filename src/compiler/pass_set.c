@@ -19,10 +19,8 @@ enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]) };
 // The first row that fits, or -1.
 static int find_row(const char* name, size_t size) {
   for (int i = 0; i < ROW_COUNT; ++i) {
-    size_t wanted = strlen(rows[i].name);
-    bool begins = rows[i].name[wanted - 1] == '*';
-    wanted -= begins;
-    if ((begins ? size >= wanted : size == wanted) && memcmp(rows[i].name, name, wanted) == 0) return i;
+    if (iree_string_view_match_pattern(iree_make_string_view(name, size), iree_make_cstring_view(rows[i].name)))
+      return i;
   }
   return -1;
 }
@@ -35,7 +33,7 @@ const char* pass_name_same(const char* name, size_t size) {
 const char* pass_name_instead(const char* name, size_t size, bool* out_exact) {
   int row = find_row(name, size);
   if (row < 0) return compiler_flags_instead(name, size, out_exact);
-  *out_exact = strlen(rows[row].name) == size;
+  *out_exact = !strchr(rows[row].name, '*');
   return rows[row].instead;
 }
 

@@ -7,8 +7,6 @@
 
 #include "dialects/table.h"
 
-static void print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
-
 static bool indices(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t* refs) {
   for (uint32_t i = 0; i < refs->count; ++i) {
     if (!ir_draft_operand(p, op, &refs->items[i], ir_type_index(ir_parse_context(p)))) return false;
@@ -32,8 +30,6 @@ static ir_op_t* affine_map_parse(ir_parser_t* p, const ir_op_info_t* info, const
   ir_draft_result(p, &op, ir_type_index(ir_parse_context(p)));
   return ir_draft_finish(p, &op);
 }
-static void affine_map_print(ir_printer_t* pr, ir_op_t* op) { print(pr, op); }
-
 // (4, %n)
 static bool parse_basis(ir_parser_t* p, ir_draft_t* op, ir_ref_list_t* refs) {
   enum { MOST = 32 };
@@ -68,8 +64,6 @@ static ir_op_t* affine_linearize_parse(ir_parser_t* p, const ir_op_info_t* info,
   }
   return ir_draft_finish(p, &op);
 }
-static void affine_linearize_print(ir_printer_t* pr, ir_op_t* op) { print(pr, op); }
-
 static ir_op_t* affine_delinearize_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
   ir_draft_t op;
   ir_ref_list_t refs = {0};
@@ -83,8 +77,6 @@ static ir_op_t* affine_delinearize_parse(ir_parser_t* p, const ir_op_info_t* inf
   }
   return ir_draft_finish(p, &op);
 }
-static void affine_delinearize_print(ir_printer_t* pr, ir_op_t* op) { print(pr, op); }
-
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"affine." #name, AFFINE_##ENUM, __VA_ARGS__},
 #include "dialects/affine.def"

@@ -53,8 +53,6 @@ static ir_op_t* ukernel_parse(ir_parser_t* p, const ir_op_info_t* info, const ir
   return ir_draft_finish(p, &op);
 }
 
-static void ukernel_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
-
 static bool codegen_verify_ukernel(ir_context_t* ctx, ir_op_t* op) {
   int64_t counts[SEGMENTS], total = 0;
   bool fits = ir_op_ints(op, "operandSegmentSizes", counts, SEGMENTS) == SEGMENTS;

@@ -4,12 +4,6 @@
 
 #include "dialects/table.h"
 
-// Assembly of a row: prefix_parse reads it, and it prints in the generic form (those with a printer of their own are
-// HOOKs).
-#define DISPATCH(prefix) \
-  prefix##_parse, dispatch_print, &(const ir_assembly_t) { NULL }
-void dispatch_print(ir_printer_t* pr, ir_op_t* op);
-
 // tensor<?x4xf32>{%d}, or another type with sizes: those of the '?', which the type cannot name.
 const ir_type_t* dispatch_parse_tied(ir_parser_t* p, ir_ref_list_t* sizes);
 bool dispatch_add_indices(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t* refs);

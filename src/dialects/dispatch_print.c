@@ -15,12 +15,16 @@ bool dispatch_has_name(const ir_op_t* op) {
          (!strcmp(visibility, "private") || !strcmp(visibility, "public") || !strcmp(visibility, "nested"));
 }
 
-void dispatch_print_name(ir_printer_t* pr, const ir_op_t* op) {
+static void print_symbol(ir_printer_t* pr, const ir_op_t* op, const char* symbol) {
   const char* visibility = ir_op_string(op, "sym_visibility", NULL);
   ir_emit_op_name(pr, op);
   if (visibility) ir_emitf(pr, " %s", visibility);
   ir_emit(pr, " ");
-  ir_emit_symbol(pr, ir_op_string(op, "sym_name", ""));
+  ir_emit_symbol(pr, symbol);
+}
+
+void dispatch_print_name(ir_printer_t* pr, const ir_op_t* op) {
+  print_symbol(pr, op, ir_op_string(op, "sym_name", ""));
 }
 
 // A body of one block without arguments.
@@ -65,12 +69,8 @@ void export_print(ir_printer_t* pr, ir_op_t* op) {
   bool fits = dispatch_has_name(op) && dispatch_has_count(op, 0) && function && function->kind == IR_ATTR_SYMBOL &&
               !function->count;
   if (!fits) return ir_emit_generic(pr, op);
-  const char *name = ir_op_string(op, "sym_name", ""), *visibility = ir_op_string(op, "sym_visibility", NULL);
-  ir_emit_op_name(pr, op);
-  if (visibility) ir_emitf(pr, " %s", visibility);
-  ir_emit(pr, " ");
-  ir_emit_symbol(pr, function->text);
-  if (strcmp(function->text, name)) {
+  print_symbol(pr, op, function->text);
+  if (strcmp(function->text, ir_op_string(op, "sym_name", ""))) {
     ir_emit(pr, " as(");
     ir_emit_attr(pr, ir_op_attr(op, "sym_name"));
     ir_emit(pr, ")");
@@ -89,12 +89,6 @@ typedef struct segments_t {
   int64_t counts[SEGMENTS], first[SEGMENTS];
   int64_t tied[MAX_RESULTS];
 } segments_t;
-
-static int64_t open_sizes(const ir_type_t* type) {
-  int64_t count = 0;
-  for (int32_t i = 0; ir_type_is_shaped(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
-  return count;
-}
 
 // The first argument that is the same value is the one it names.
 static bool names_argument(const ir_op_t* op, const segments_t* s, int64_t argument) {
@@ -118,17 +112,17 @@ static bool read_segments(const ir_op_t* op, segments_t* s) {
   }
   if (!fits || total != op->operand_count) return false;
   for (int64_t i = 0; i < s->counts[ARGUMENTS]; ++i) {
-    sizes[0] += open_sizes(ir_operand(op, (uint32_t)(s->first[ARGUMENTS] + i))->type);
+    sizes[0] += ir_type_open_dims(ir_operand(op, (uint32_t)(s->first[ARGUMENTS] + i))->type);
   }
   for (uint32_t i = 0; i < op->result_count && fits; ++i) {
-    sizes[1] += open_sizes(op->results[i].type);
+    sizes[1] += ir_type_open_dims(op->results[i].type);
     fits = s->tied[i] < s->counts[ARGUMENTS] && (s->tied[i] < 0 || names_argument(op, s, s->tied[i]));
   }
   return fits && sizes[0] == s->counts[ARGUMENT_SIZES] && sizes[1] == s->counts[RESULT_SIZES];
 }
 
 static void print_sizes(ir_printer_t* pr, const ir_op_t* op, const ir_type_t* type, int64_t* next) {
-  int64_t count = open_sizes(type);
+  int64_t count = ir_type_open_dims(type);
   if (!count) return;
   ir_emit(pr, "{");
   ir_emit_operands(pr, op, (uint32_t)*next, (uint32_t)count);

@@ -21,8 +21,6 @@ static ir_op_t* unset_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_l
   ir_draft_result(p, &op, type);
   return ir_draft_finish(p, &op);
 }
-static void unset_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
-
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"iree_encoding." #name, ENCODING_##ENUM, __VA_ARGS__},
 #include "dialects/encoding.def"

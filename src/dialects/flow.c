@@ -8,9 +8,6 @@ static ir_op_t* finish(ir_parser_t* p, ir_draft_t* op, const ir_type_t* type) {
   return ir_parse_attr_dict(p, op) ? ir_draft_finish(p, op) : NULL;
 }
 
-#define PRINT_GENERIC(name) \
-  static void name##_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Ops
 //===----------------------------------------------------------------------------------------------------------------===
@@ -31,7 +28,6 @@ static ir_op_t* tie_shape_parse(ir_parser_t* p, const ir_op_info_t* info, const 
   }
   return finish(p, &op, type);
 }
-PRINT_GENERIC(tie_shape)
 
 static ir_op_t* convert_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
   ir_draft_t op;
@@ -44,7 +40,6 @@ static ir_op_t* convert_parse(ir_parser_t* p, const ir_op_info_t* info, const ir
   type = dispatch_parse_tied(p, &to);
   return type && dispatch_add_indices(p, &op, &from) && dispatch_add_indices(p, &op, &to) ? finish(p, &op, type) : NULL;
 }
-PRINT_GENERIC(convert)
 
 static ir_op_t* empty_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
   ir_draft_t op;
@@ -53,7 +48,6 @@ static ir_op_t* empty_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_l
   const ir_type_t* type = ir_parse_expect(p, ":") ? dispatch_parse_tied(p, &sizes) : NULL;
   return type && dispatch_add_indices(p, &op, &sizes) ? finish(p, &op, type) : NULL;
 }
-PRINT_GENERIC(empty)
 
 static ir_op_t* splat_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
   ir_draft_t op;
@@ -66,7 +60,6 @@ static ir_op_t* splat_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_l
     return NULL;
   return finish(p, &op, type);
 }
-PRINT_GENERIC(splat)
 
 // %x[%i, %j] : type{sizes}
 static ir_op_t* load_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
@@ -79,7 +72,6 @@ static ir_op_t* load_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_lo
   if (!type || !ir_draft_operand(p, &op, &value, type) || !dispatch_add_indices(p, &op, &sizes)) return NULL;
   return dispatch_add_indices(p, &op, &places) ? finish(p, &op, ir_type_scalar(type)) : NULL;
 }
-PRINT_GENERIC(load)
 
 // %number, %x[%i, %j] : type{sizes}
 static ir_op_t* store_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
@@ -95,7 +87,6 @@ static ir_op_t* store_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_l
   }
   return dispatch_add_indices(p, &op, &sizes) && dispatch_add_indices(p, &op, &places) ? finish(p, &op, type) : NULL;
 }
-PRINT_GENERIC(store)
 
 // %x[%start, ... for %length, ...] : type{sizes} -> type{sizes}
 static ir_op_t* slice_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
@@ -112,7 +103,6 @@ static ir_op_t* slice_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_l
             dispatch_add_indices(p, &op, &lengths) && dispatch_add_indices(p, &op, &to);
   return ok ? finish(p, &op, type) : NULL;
 }
-PRINT_GENERIC(slice)
 
 // %update, %x[%start, ...] : type{sizes} -> %x as type{sizes}
 static ir_op_t* update_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
@@ -131,7 +121,6 @@ static ir_op_t* update_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
             dispatch_add_indices(p, &op, &from);
   return ok ? finish(p, &op, whole) : NULL;
 }
-PRINT_GENERIC(update)
 
 // [%workload, ...] -> (type{sizes}, ...) { ... }
 static ir_op_t* region_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
@@ -150,7 +139,6 @@ static ir_op_t* region_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
   if (!ir_parse_attr_dict_keyword(p, &op) || !ir_draft_region(p, &op, NULL, NULL)) return NULL;
   return dispatch_parse_count(p, &op, "count") ? ir_draft_finish(p, &op) : NULL;
 }
-PRINT_GENERIC(region)
 
 // "key" = [%x : type{sizes}, ...]
 static ir_op_t* trace_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
@@ -174,7 +162,6 @@ static ir_op_t* trace_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_l
   if (!dispatch_add_indices(p, &op, &sizes) || !ir_parse_attr_dict(p, &op)) return NULL;
   return ir_draft_finish(p, &op);
 }
-PRINT_GENERIC(trace)
 
 // [%scope::]%key[%offset] : type{sizes}
 static ir_op_t* parameter_load_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc) {
@@ -200,7 +187,6 @@ static ir_op_t* parameter_load_parse(ir_parser_t* p, const ir_op_info_t* info, c
   ir_draft_result(p, &op, type);
   return ir_parse_attr_dict_keyword(p, &op) ? ir_draft_finish(p, &op) : NULL;
 }
-PRINT_GENERIC(parameter_load)
 
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"flow." #name, FLOW_##ENUM, __VA_ARGS__},

@@ -292,12 +292,6 @@ bool shape_call_import(graph_sizer_t* s, graph_shape_t* out) {
   return fits || shape_error(s, "has a type %s that is not its operands' and results'", ir_type_str(s->ctx, type));
 }
 
-static uint32_t count_open(const ir_type_t* type) {
-  uint32_t count = 0;
-  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
-  return count;
-}
-
 static bool ties_fit(graph_sizer_t* s, uint32_t arguments) {
   int64_t tied[GRAPH_MAX_TIED];
   bool fit = ir_attr_ints(graph_get_tied(s->op), tied, GRAPH_MAX_TIED) == s->op->result_count &&
@@ -319,8 +313,8 @@ bool shape_extern(graph_sizer_t* s, graph_shape_t* out) {
   if (at > op->operand_count) return shape_error(s, "takes its arguments and three numbers of workgroups");
   for (uint32_t i = 0; i < op->result_count; ++i) {
     if (!ir_type_is_tensor(op->results[i].type)) return shape_error(s, "gives tensors only");
-    open += count_open(op->results[i].type);
-    if (i < s->result) at += count_open(op->results[i].type);
+    open += ir_type_open_dims(op->results[i].type);
+    if (i < s->result) at += ir_type_open_dims(op->results[i].type);
   }
   if (!ties_fit(s, (uint32_t)arguments)) return false;
   if (arguments + 3 + open != op->operand_count) return shape_error(s, "takes a size for each '?' of its results");
@@ -362,12 +356,6 @@ bool shape_assert(graph_sizer_t* s, graph_shape_t* out) {
 // Dispatches
 //===----------------------------------------------------------------------------------------------------------------===
 
-static uint32_t unknown_count(const ir_type_t* type) {
-  uint32_t count = 0;
-  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
-  return count;
-}
-
 // `count` numbers of operands that are sizes.
 static bool numbers_sizes(graph_sizer_t* s, const ir_attr_t* attr, uint32_t count) {
   bool list = attr && (attr->kind == IR_ATTR_DENSE_ARRAY || attr->kind == IR_ATTR_ARRAY);
@@ -389,13 +377,13 @@ bool shape_dispatch(graph_sizer_t* s, graph_shape_t* out) {
   if (is_checked(s, out)) return true;
   const ir_block_t* block = only_block(s, 0);
   if (!block || !takes_operands(s, block) || !yields_results(s, block)) return false;
-  for (uint32_t i = 0; i < s->op->operand_count; ++i) count += unknown_count(shape_type(s, i));
-  for (uint32_t i = 0; i < s->op->result_count; ++i) count += unknown_count(s->op->results[i].type);
+  for (uint32_t i = 0; i < s->op->operand_count; ++i) count += ir_type_open_dims(shape_type(s, i));
+  for (uint32_t i = 0; i < s->op->result_count; ++i) count += ir_type_open_dims(s->op->results[i].type);
   if (!numbers_sizes(s, graph_attr(s->op, GRAPH_ATTR_sizes), count)) return false;
   IR_FOR_OPS(op, block) {
     uint32_t results = 0;
     if (op == block->last) break;
-    for (uint32_t i = 0; i < op->result_count; ++i) results += unknown_count(op->results[i].type);
+    for (uint32_t i = 0; i < op->result_count; ++i) results += ir_type_open_dims(op->results[i].type);
     if (!numbers_sizes(s, graph_get_extents(op), results)) return false;
   }
   return true;

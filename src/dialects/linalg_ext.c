@@ -64,8 +64,6 @@ static ir_op_t* structured_parse(ir_parser_t* p, const ir_op_info_t* info, const
   return ir_draft_finish(p, &op);
 }
 
-static void structured_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
-
 // `strides = [1, 1]`, `output_sizes = [[2], [3, 3]]`, in any order: numbers only.
 static bool im2col_settings(ir_parser_t* p, ir_draft_t* op) {
   static const struct {
@@ -115,8 +113,6 @@ static ir_op_t* im2col_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
   if (!ir_parse_expect(p, "->") || !ir_parse_types(p, &op.results)) return NULL;
   return ir_draft_finish(p, &op);
 }
-
-static void im2col_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
 
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"iree_linalg_ext." #name, LINALG_EXT_##ENUM, __VA_ARGS__},

@@ -37,6 +37,9 @@
   ir_assembly_parse, ir_assembly_print, &(const ir_assembly_t) { __VA_ARGS__ }
 #define HOOK(prefix, ...) \
   prefix##_parse, prefix##_print, &(const ir_assembly_t) { NULL, ##__VA_ARGS__ }
+// prefix_parse reads it, and it prints in the generic form.
+#define PARSED(prefix, ...) \
+  prefix##_parse, ir_emit_generic, &(const ir_assembly_t) { NULL, ##__VA_ARGS__ }
 #define GENERIC NULL, NULL, NULL
 
 #define TABLE_DIALECT(var, id, name, rows) const ir_dialect_t var = {id, name, rows, sizeof(rows) / sizeof(rows[0])}

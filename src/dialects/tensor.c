@@ -5,19 +5,13 @@
 
 enum { MAX_RANK = 64 };
 
-static int64_t dynamic_dims(const ir_type_t* type) {
-  int64_t count = 0;
-  for (int32_t i = 0; i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
-  return count;
-}
-
 // One index operand for each '?' of the result.
 static bool tensor_verify_dynamic_dims(ir_context_t* ctx, ir_op_t* op) {
   const ir_type_t* type = op->results[0].type;
   if (type->kind != IR_TYPE_TENSOR) return ir_op_error(ctx, op, "result must be a ranked tensor");
-  if (dynamic_dims(type) == op->operand_count) return true;
-  return ir_op_error(ctx, op, "incorrect number of dynamic sizes, has %u, expected %lld", op->operand_count,
-                     (long long)dynamic_dims(type));
+  if (ir_type_open_dims(type) == op->operand_count) return true;
+  return ir_op_error(ctx, op, "incorrect number of dynamic sizes, has %u, expected %u", op->operand_count,
+                     ir_type_open_dims(type));
 }
 
 static bool verify_indices(ir_context_t* ctx, ir_op_t* op, const ir_type_t* tensor, uint32_t count) {

@@ -168,12 +168,10 @@ static ir_op_t* any_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc
   }
   return ir_draft_operands(p, &op, &refs, &types) ? ir_draft_finish(p, &op) : NULL;
 }
-static void any_print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
-
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"torch." #name, TORCH_##ENUM, __VA_ARGS__},
 #include "dialects/torch.def"
 #undef OP
-    {"torch_c.*", TORCH_ANY + 1, V, V, V, NONE, NULL, HOOK(any)},
+    {"torch_c.*", TORCH_ANY + 1, V, V, V, NONE, NULL, PARSED(any)},
 };
 TABLE_DIALECT(torch_dialect, IR_DIALECT_TORCH, "torch", ops);

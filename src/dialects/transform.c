@@ -3,8 +3,6 @@
 
 #include "dialects/table.h"
 
-static void print(ir_printer_t* pr, ir_op_t* op) { ir_emit_generic(pr, op); }
-
 // : (type, ...) -> type, of the operands and the results.
 static ir_op_t* finish(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t* refs) {
   ir_type_list_t types = {0};
@@ -129,8 +127,6 @@ static ir_op_t* apply_pass_parse(ir_parser_t* p, const ir_op_info_t* info, const
   return finish(p, &op, &refs);
 }
 
-#define PARSED(prefix) \
-  prefix##_parse, print, &(const ir_assembly_t) { NULL }
 static const ir_op_info_t ops[] = {
 #define OP(ENUM, name, ...) {"transform." #name, TRANSFORM_##ENUM, __VA_ARGS__},
 #include "dialects/transform.def"

@@ -128,6 +128,8 @@ const ir_type_t* ir_type_scalar(const ir_type_t* type);
 bool ir_type_is_static(const ir_type_t* type);
 // Product of the dims (1 for scalars), or IR_DYNAMIC. Saturates at INT64_MAX.
 int64_t ir_type_count(const ir_type_t* type);
+// How many of its dims are IR_DYNAMIC: none of a type without.
+uint32_t ir_type_open_dims(const ir_type_t* type);
 // Bytes one element takes in memory: i1 to i8 one byte, index 8, f4 and f8 one, complex twice its element.
 uint32_t ir_type_bytes(const ir_type_t* scalar);
 // Below 8 bits, but no boolean: takes a byte here, less where the HAL sees it.

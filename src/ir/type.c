@@ -130,6 +130,11 @@ int64_t ir_type_count(const ir_type_t* type) {
   }
   return count;
 }
+uint32_t ir_type_open_dims(const ir_type_t* type) {
+  uint32_t count = 0;
+  for (int32_t i = 0; ir_type_is_shaped(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
+  return count;
+}
 bool ir_type_is_packed(const ir_type_t* t) {
   return (t->kind == IR_TYPE_INTEGER && t->width > 1 && t->width < 8) || (t->kind == IR_TYPE_FLOAT && t->width < 8);
 }

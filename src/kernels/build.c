@@ -25,18 +25,12 @@ static const ir_type_t* constant_type(ir_context_t* ctx, const ir_type_t* type) 
   return type->kind == IR_TYPE_INTEGER && type->width < 32 ? ir_type_int(ctx, 32) : type;
 }
 
-static uint32_t dynamic_count(const ir_type_t* type) {
-  uint32_t count = 0;
-  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
-  return count;
-}
-
 // Where in the dispatch's `sizes` those of its results start.
 static const int64_t* read_sizes(dispatch_t* d) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < d->op->operand_count; ++i) count += dynamic_count(ir_operand(d->op, i)->type);
+  for (uint32_t i = 0; i < d->op->operand_count; ++i) count += ir_type_open_dims(ir_operand(d->op, i)->type);
   uint32_t all = count;
-  for (uint32_t i = 0; i < d->op->result_count; ++i) all += dynamic_count(d->op->results[i].type);
+  for (uint32_t i = 0; i < d->op->result_count; ++i) all += ir_type_open_dims(d->op->results[i].type);
   int64_t* sizes = ARENA_ARRAY(ir_context_arena(d->ctx), int64_t, all + 1);
   ir_attr_ints(graph_attr(d->op, GRAPH_ATTR_sizes), sizes, all);
   d->sizes = sizes;
@@ -52,7 +46,7 @@ static void bind_operands(dispatch_t* d, uint32_t binding_count) {
     ir_value_t* arg = d->body->args[i];
     if (ir_type_is_tensor(arg->type)) {
       eval_set_memory(&d->k, arg, kernel_func_arg(d->k.func, binding++), sizes);
-      sizes += dynamic_count(arg->type);
+      sizes += ir_type_open_dims(arg->type);
     } else {
       ir_value_t* number = kernel_func_arg(d->k.func, constant++);
       eval_set_bound(&d->k, arg, eval_convert(&d->k, number, arg->type));
@@ -116,7 +110,7 @@ static void begin_func(dispatch_t* d, ir_block_t* into) {
     ir_value_t* tensor = ARENA_NEW(arena, ir_value_t);
     tensor->type = ir_operand(d->yield, i)->type;
     eval_set_memory(&d->k, tensor, kernel_func_arg(d->k.func, in + i), sizes);
-    sizes += dynamic_count(tensor->type);
+    sizes += ir_type_open_dims(tensor->type);
     d->outputs[i] = tensor;
   }
   note_sizes(d, sizes);

@@ -67,8 +67,7 @@ static void set_extents(layouts_t* l, ir_op_t* op, const ir_value_t* arg) {
   for (uint32_t i = 0; i <= arg->index; ++i) {
     const ir_type_t* type = ir_operand(dispatch, i)->type;
     first += count;
-    count = 0;
-    for (int32_t d = 0; ir_type_is_tensor(type) && d < type->rank; ++d) count += type->dims[d] == IR_DYNAMIC;
+    count = ir_type_open_dims(type);
   }
   if (count && first + count <= all) {
     ir_op_set_attr(l->ctx, op, "extents", ir_attr_i64_array(l->ctx, numbers + first, count));

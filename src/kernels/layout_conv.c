@@ -43,16 +43,10 @@ typedef struct helper_t {
   uint32_t size_count;
 } helper_t;
 
-static uint32_t dynamic_count(const ir_type_t* type) {
-  uint32_t count = 0;
-  for (int32_t i = 0; ir_type_is_tensor(type) && i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
-  return count;
-}
-
 // How many of the dispatch's `sizes` are those of operands before number `end`.
 static uint32_t sizes_before(const ir_op_t* dispatch, uint32_t end) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < end; ++i) count += dynamic_count(ir_operand(dispatch, i)->type);
+  for (uint32_t i = 0; i < end; ++i) count += ir_type_open_dims(ir_operand(dispatch, i)->type);
   return count;
 }
 
@@ -60,7 +54,7 @@ static uint32_t sizes_before(const ir_op_t* dispatch, uint32_t end) {
 static const ir_attr_t* extents_of(const convs_t* v, const ir_value_t* value) {
   if (value->def) return graph_attr(value->def, GRAPH_ATTR_extents);
   int64_t sizes[MOST_SIZES];
-  uint32_t count = dynamic_count(value->type), first = sizes_before(v->dispatch, value->index);
+  uint32_t count = ir_type_open_dims(value->type), first = sizes_before(v->dispatch, value->index);
   if (!count) return NULL;
   ir_attr_ints(graph_attr(v->dispatch, GRAPH_ATTR_sizes), sizes, MOST_SIZES);
   return ir_attr_i64_array(v->ctx, sizes + first, count);
@@ -82,7 +76,7 @@ static bool is_movable(const convs_t* v, const ir_value_t* value) {
   if (!value->def) return true;
   int64_t numbers[MOST_SIZES];
   const ir_attr_t* extents = extents_of(v, value);
-  uint32_t count = dynamic_count(value->type);
+  uint32_t count = ir_type_open_dims(value->type);
   if (value->def->region_count || value->def->result_count != 1) return false;
   if (count && (!extents || ir_attr_ints(extents, numbers, MOST_SIZES) != count)) return false;
   for (uint32_t i = 0; i < value->def->operand_count; ++i) {
@@ -96,7 +90,7 @@ static ir_value_t* copy_argument(convs_t* v, helper_t* h, ir_value_t* value);
 // The numbers of the same operands of the helper.
 static const ir_attr_t* copy_extents(convs_t* v, helper_t* h, const ir_value_t* value) {
   int64_t numbers[MOST_SIZES];
-  const ir_attr_t* extents = dynamic_count(value->type) ? extents_of(v, value) : NULL;
+  const ir_attr_t* extents = ir_type_open_dims(value->type) ? extents_of(v, value) : NULL;
   if (!extents) return NULL;
   uint32_t count = ir_attr_ints(extents, numbers, MOST_SIZES);
   for (uint32_t i = 0; i < count; ++i) numbers[i] = copy_argument(v, h, v->body->args[numbers[i]])->index;
@@ -473,7 +467,7 @@ static void prepare_input(convs_t* v) {
   if (!is_static(x) && (size_count > MOST_SIZES || !is_movable(v, x))) return;
   bool pads = is_static(x) && needs_padding(v, last);
   if (!pads && !wants_input(v, x)) return;
-  const ir_attr_t* extents = dynamic_count(x->type) ? extents_of(v, x) : NULL;
+  const ir_attr_t* extents = ir_type_open_dims(x->type) ? extents_of(v, x) : NULL;
   helper_t h;
   helper_begin(v, &h, "input", x);
   if (pads) pad_columns(v, &h, last);

@@ -25,18 +25,12 @@ static ir_value_t* reshaped(ir_builder_t* b, ir_value_t* x, int32_t rank, const 
   return graph_reshape(b, x, rank, sizes, dynamic);
 }
 
-static bool has_one_open_size(const ir_type_t* type) {
-  int32_t open = 0;
-  for (int32_t i = 0; i < type->rank; ++i) open += type->dims[i] == IR_DYNAMIC;
-  return open <= 1;
-}
-
 // What broadcast(x) repeats in the last of the leading dimensions, as [.., 1, rows, columns].
 static ir_value_t* before_broadcast(ir_builder_t* b, ir_value_t* x, int64_t* times) {
   int64_t dims[GRAPH_MAX_RANK], sizes[GRAPH_MAX_RANK];
   int32_t rank = x->type->rank, at = rank - 3;
   const ir_type_t* from = ir_operand(x->def, 0)->type;
-  if (rank < 3 || from->rank != rank - 1 || !has_one_open_size(from) || x->type->dims[at] == IR_DYNAMIC) return NULL;
+  if (rank < 3 || from->rank != rank - 1 || ir_type_open_dims(from) > 1 || x->type->dims[at] == IR_DYNAMIC) return NULL;
   graph_get_dims(x->def, dims);
   memcpy(sizes, x->type->dims, sizeof(*sizes) * (size_t)rank);
   for (int32_t i = 0; i < from->rank; ++i) {
@@ -53,11 +47,11 @@ static ir_value_t* before_repeat(ir_builder_t* b, ir_value_t* x, int64_t* times)
   int64_t dims[GRAPH_MAX_RANK], sizes[GRAPH_MAX_RANK];
   int32_t rank = x->type->rank;
   if (x->def && ir_is(x->def, GRAPH_BROADCAST)) return before_broadcast(b, x, times);
-  if (!x->def || !ir_is(x->def, GRAPH_RESHAPE) || rank < 3 || !has_one_open_size(x->type)) return NULL;
+  if (!x->def || !ir_is(x->def, GRAPH_RESHAPE) || rank < 3 || ir_type_open_dims(x->type) > 1) return NULL;
   const ir_op_t* broadcast = ir_operand(x->def, 0)->def;
   if (!broadcast || !ir_is(broadcast, GRAPH_BROADCAST)) return NULL;
   const ir_type_t *from = ir_operand(broadcast, 0)->type, *to = broadcast->results[0].type;
-  if (to->rank != rank + 1 || !has_one_open_size(to)) return NULL;
+  if (to->rank != rank + 1 || ir_type_open_dims(to) > 1) return NULL;
   graph_get_dims(broadcast, dims);
   int64_t at = rank - 2;  // of what is repeated, in `to`
   for (int32_t i = 0; i < rank + 1; ++i) {

@@ -152,8 +152,7 @@ bool fusion_bindings_copy(fusion_t* f, const fusion_node_t* node) {
   for (uint32_t i = 0; i < node->op->operand_count; ++i) {
     const ir_type_t* type = ir_operand(node->op, i)->type;
     c.inputs += i > 0 && ir_type_is_tensor(type);
-    c.numbers += !ir_type_is_tensor(type);
-    for (int32_t d = 0; ir_type_is_tensor(type) && d < type->rank; ++d) c.numbers += type->dims[d] == IR_DYNAMIC;
+    c.numbers += ir_type_is_tensor(type) ? ir_type_open_dims(type) : 1;
   }
   if (!c.inputs && !c.numbers) return true;
   visit_copies(&c, node->op);

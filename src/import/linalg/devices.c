@@ -26,10 +26,14 @@ bool devices_lower_count(lower_op_t* n) {
   return lower_return(n, lower_index(n->b, count));
 }
 
+static ir_value_t* get_device(lower_op_t* n, ir_value_t* ordinal, uint32_t result) {
+  ir_value_t* number = graph_cast(n->b, ordinal, ir_type_int(n->ctx, 32), false);
+  return call_hal(n, "hal.devices.get", number, lower_out_type(n, result));
+}
+
 bool devices_lower_get(lower_op_t* n) {
   if (!is_device(lower_out_type(n, 0))) return lower_error(n, "gives a !hal.device");
-  ir_value_t* number = graph_cast(n->b, n->in[0], ir_type_int(n->ctx, 32), false);
-  return lower_return(n, call_hal(n, "hal.devices.get", number, lower_out_type(n, 0)));
+  return lower_return(n, get_device(n, n->in[0], 0));
 }
 
 // Its number among the devices of the program that runs: `ordinal = 1`, `ordinal<1>`, `"local"[1]`; else the first.
@@ -53,8 +57,7 @@ static bool return_named(lower_op_t* n, const char* name, uint32_t result) {
   const ir_op_t* global = ir_symbol_find(n->ctx, n->l->module, name);
   if (!global || !lower_is_device_global(global)) return lower_error(n, "names @%s, which is no device", name);
   int64_t ordinal = device_ordinal(ir_op_attr(global, "initial_value"));
-  ir_value_t* number = graph_cast(n->b, graph_index_constant(n->b, ordinal), ir_type_int(n->ctx, 32), false);
-  n->out[result].v = call_hal(n, "hal.devices.get", number, lower_out_type(n, result));
+  n->out[result].v = get_device(n, graph_index_constant(n->b, ordinal), result);
   return true;
 }
 
@@ -69,8 +72,7 @@ bool devices_lower_resolve(lower_op_t* n) {
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
     if (!is_device(lower_out_type(n, i))) return lower_unsupported(n, "a !hal.device is what can be asked for");
     if (name && !return_named(n, name, i)) return false;
-    ir_value_t* first = graph_cast(n->b, graph_index_constant(n->b, 0), ir_type_int(n->ctx, 32), false);
-    if (!name) n->out[i].v = call_hal(n, "hal.devices.get", first, lower_out_type(n, i));
+    if (!name) n->out[i].v = get_device(n, graph_index_constant(n->b, 0), i);
   }
   return true;
 }

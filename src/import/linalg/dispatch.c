@@ -154,7 +154,7 @@ bool dispatch_read(lower_op_t* n, dispatch_t* d) {
   for (uint32_t i = 0; fits && i < results; ++i) {
     const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, i));
     fits = type && ir_type_is_tensor(type) && d->tied[i] >= -1 && d->tied[i] < segments[1];
-    for (int32_t k = 0; fits && k < type->rank; ++k) open += type->dims[k] == IR_DYNAMIC;
+    if (fits) open += ir_type_open_dims(type);
   }
   if (!fits || open != segments[3]) return lower_error(n, "needs tensors as results, with the size of each '?'");
   d->first = (uint32_t)segments[0];

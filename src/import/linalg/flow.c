@@ -7,12 +7,6 @@
 #include "dialects/encoding.h"
 #include "import/linalg/ops.h"
 
-static uint32_t open_count(const ir_type_t* type) {
-  uint32_t count = 0;
-  for (int32_t i = 0; i < type->rank; ++i) count += type->dims[i] == IR_DYNAMIC;
-  return count;
-}
-
 // The operands from `first` on as indices; false after a diagnostic when there are not that many.
 static bool read_indices(lower_op_t* n, uint32_t first, uint32_t count, ir_value_t** out) {
   if (first + count > n->op->operand_count) return lower_error(n, "needs more indices or sizes");
@@ -30,7 +24,7 @@ static const ir_type_t* read_result(lower_op_t* n, ir_value_t** sizes) {
     lower_unsupported(n, "ranked tensors of numbers are");
     return NULL;
   }
-  uint32_t count = open_count(type);
+  uint32_t count = ir_type_open_dims(type);
   if (count > n->op->operand_count) return lower_error(n, "needs the size of each '?' of its result"), NULL;
   return read_indices(n, n->op->operand_count - count, count, sizes) ? type : NULL;
 }
@@ -81,7 +75,7 @@ static bool flow_lower_bitcast(lower_op_t* n) {
 static bool flow_lower_empty(lower_op_t* n) {
   ir_value_t* sizes[GRAPH_MAX_RANK];
   const ir_type_t* type = read_result(n, sizes);
-  return type && lower_return(n, lower_build(n, GRAPH_EMPTY, sizes, open_count(type), type, NULL, 0));
+  return type && lower_return(n, lower_build(n, GRAPH_EMPTY, sizes, ir_type_open_dims(type), type, NULL, 0));
 }
 
 static bool flow_lower_splat(lower_op_t* n) {
@@ -103,7 +97,7 @@ static bool flow_lower_load(lower_op_t* n) {
   uint32_t rank = (uint32_t)x->type->rank;
   int64_t ones[GRAPH_MAX_RANK];
   for (uint32_t i = 0; i < rank; ++i) ones[i] = 1;
-  if (n->op->operand_count != 1 + open_count(lower_in_type(n, 0)) + rank)
+  if (n->op->operand_count != 1 + ir_type_open_dims(lower_in_type(n, 0)) + rank)
     return lower_error(n, "needs an index for each dimension");
   if (!read_indices(n, n->op->operand_count - rank, rank, operands + 1)) return false;
   const ir_type_t* type = ir_type_tensor(n->ctx, x->type->element, (int32_t)rank, ones);
@@ -137,7 +131,7 @@ static bool flow_lower_store(lower_op_t* n) {
   for (uint32_t i = 0; i < rank; ++i) ones[i] = 1;
   ir_value_t* number = lower_as_tensor(n->b, n->in[0]);
   if (number->type->rank) return lower_error(n, "needs a number");
-  if (n->op->operand_count != 2 + open_count(lower_in_type(n, 1)) + rank)
+  if (n->op->operand_count != 2 + ir_type_open_dims(lower_in_type(n, 1)) + rank)
     return lower_error(n, "needs an index for each dimension");
   return put(n, x, graph_reshape(n->b, number, (int32_t)rank, ones, NULL), n->op->operand_count - rank);
 }
@@ -146,7 +140,7 @@ static bool flow_lower_store(lower_op_t* n) {
 static bool flow_lower_update(lower_op_t* n) {
   if (!is_tensor(n, 0)) return false;
   ir_value_t* x = n->in[0];
-  uint32_t first = 1 + open_count(lower_in_type(n, 0)), piece = first + (uint32_t)x->type->rank;
+  uint32_t first = 1 + ir_type_open_dims(lower_in_type(n, 0)), piece = first + (uint32_t)x->type->rank;
   return is_tensor(n, piece) && put(n, x, n->in[piece], first);
 }
 
@@ -156,13 +150,13 @@ static bool flow_lower_slice(lower_op_t* n) {
   const ir_type_t* type = is_tensor(n, 0) ? read_result(n, sizes) : NULL;
   if (!type) return false;
   ir_value_t* x = operands[0] = n->in[0];
-  uint32_t rank = (uint32_t)x->type->rank, count = open_count(type);
+  uint32_t rank = (uint32_t)x->type->rank, count = ir_type_open_dims(type);
   bool fits = type->rank == x->type->rank && type->element == x->type->element;
   for (uint32_t i = 0; fits && i < rank; ++i) {
     fits = type->dims[i] == IR_DYNAMIC || x->type->dims[i] == IR_DYNAMIC || type->dims[i] <= x->type->dims[i];
   }
   if (!fits) return lower_error(n, "needs a result that is a piece of the tensor");
-  if (!read_indices(n, 1 + open_count(lower_in_type(n, 0)), rank, operands + 1)) return false;
+  if (!read_indices(n, 1 + ir_type_open_dims(lower_in_type(n, 0)), rank, operands + 1)) return false;
   memcpy(operands + 1 + rank, sizes, sizeof(*sizes) * count);
   return lower_return(n, lower_build(n, GRAPH_DYNAMIC_SLICE, operands, 1 + rank + count, type, NULL, 0));
 }

@@ -269,7 +269,7 @@ bool ukernel_lower_region(lower_op_t* n) {
   for (uint32_t i = 0; i < n->op->result_count; ++i) {
     const ir_type_t* type = lower_out_type(n, i);
     if (!ir_type_is_tensor(type)) return lower_unsupported(n, "tensors are");
-    for (int32_t d = 0; d < type->rank; ++d) open += type->dims[d] == IR_DYNAMIC;
+    open += ir_type_open_dims(type);
   }
   if (open > n->op->operand_count) return lower_error(n, "needs the size of each '?' of its results");
   if (block->last->operand_count != n->op->result_count) return lower_error(n, "returns other values");
