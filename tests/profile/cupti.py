@@ -1,5 +1,5 @@
-"""Counters of dispatches, and over time, of NVIDIA GPUs: on a software GPU, by a CUPTI for tests (cupti.c), whose
-values say which range they are of.
+"""Counters of dispatches, and over time, and times of dispatches, of NVIDIA GPUs: on a software GPU, by a CUPTI for
+tests (cupti.c, cupti_activity.c), whose values say which range they are of.
 
     cupti.py TOOLS FOLDER LIBRARY
 """
@@ -37,9 +37,9 @@ class Runner:
         return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
                               cwd=self.folder, env={**os.environ, **environment})
 
-    def run(self, mode, counters, *flags, library=None, **environment):
+    def run(self, mode, counters, *flags, library=None, tool="iree-run-module", **environment):
         self.profile.unlink(missing_ok=True)
-        return self.call(self.tools / "iree-softgpu", "--target=sm_90", "--", self.tools / "iree-run-module",
+        return self.call(self.tools / "iree-softgpu", "--target=sm_90", "--", self.tools / tool,
                          "--module=chain.vmfb", "--device=cuda", "--function=main", "--input=8x8xf32=0.125",
                          "--input=8x8xf32=0.125", f"--device_profiling_mode={mode}",
                          f"--device_profiling_output={self.profile}", f"--cuda_cupti_path={library or self.library}",
@@ -84,6 +84,33 @@ def check_ranges(runner):
     expect("ranges: times", 0 < samples[0]["start_tick"] < samples[0]["end_tick"], samples)
 
 
+def check_times(runner):
+    """Times of kernels come of the library's records; without it, of events."""
+    def run(kernels, *flags, **more):
+        result = runner.run("dispatch-events,device-queue-events", [], *flags, CUPTI_KERNELS=str(kernels), **more)
+        error = "" if kernels in (0, count) else f"DATA_LOSS; CUPTI recorded no .* {kernels} kernels for {count} dispatches"
+        expect("times: run", result.returncode == (error != "") and re.search(error, result.stderr), result.stderr)
+        rows = runner.rows("dispatch", "--dispatch_events")
+        source = runner.call(runner.tools / "iree-profile", "cat", runner.profile).stdout
+        return [row for row in rows if row["type"] == "dispatch_event"], source
+    count = None
+    dispatches, source = run(0, library=runner.folder)
+    expect("times: by events", "name: cuda: events around launches" in source and len(dispatches) >= PRODUCTS, source)
+    count = len(dispatches)
+    dispatches, source = run(count)
+    expect("times: by records", "name: cuda: CUPTI's records of kernels" in source, source)
+    expect("times: of each", [row["duration_ticks"] for row in dispatches] == [1000] * count, dispatches[:3])
+    ends = [row["end_tick"] for row in dispatches]
+    expect("times: in the order of launches", ends == [ends[0] + 1000 * i for i in range(count)], ends)
+    # Calls after the first one launch a graph.
+    dispatches, _ = run(count, "--benchmark_min_time=3x", tool="iree-benchmark-module")
+    graphs = {row["submission_id"]: [] for row in dispatches}
+    for row in dispatches:
+        graphs[row["submission_id"]].append(row["duration_ticks"])
+    expect("times: of graphs", len(graphs) >= 3 and all(graph == [1000] * count for graph in graphs.values()), graphs)
+    expect("times: other kernels than were launched are none", run(count - 1)[0] == run(count + 1)[0] == [], count)
+
+
 def check_refusals(runner):
     def refused(what, pattern, result):
         expect(f"refused: {what}", result.returncode == 1 and re.search(pattern, result.stderr, re.DOTALL), result.stderr)
@@ -96,7 +123,7 @@ def check_refusals(runner):
     refused("two passes", "counts these 2 counters in 2 passes, and dispatches run once: ask for fewer",
             runner.run("counters", ["l1tex__t_bytes.sum", "dram__bytes_read.sum"]))
     refused("both kinds", "either `counters` or `counter-ranges`", runner.run("counters,counter-ranges", COUNTERS[:1]))
-    refused("no library", "UNAVAILABLE; counters need CUPTI of CUDA 12.6 or later, which was not found; .*--cuda_cupti_path=",
+    refused("no library", "UNAVAILABLE; CUPTI of CUDA 12.6 or later, which counters need, was not found; .*--cuda_cupti_path=",
             runner.run("counters", COUNTERS[:1], library=runner.folder))
     refused("another library", "too old: it has no entry point cuptiGetResultString",
             runner.run("counters", COUNTERS[:1], library=f"file:{runner.tools.parent / 'lib' / 'softgpu-cuda' / 'libcuda.so.1'}"))
@@ -116,6 +143,7 @@ def main():
     expect("compile", result.returncode == 0, result.stderr)
     check_dispatches(runner)
     check_ranges(runner)
+    check_times(runner)
     check_refusals(runner)
     return report()
 

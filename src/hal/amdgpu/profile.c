@@ -5,7 +5,8 @@
 
 static const libhsa_t* hsa_of(hal_queued_device_t* base) { return ((logical_device_t*)base)->system->hsa; }
 
-static iree_status_t enable(hal_queued_device_t* base, bool is_on) {
+static iree_status_t enable(hal_queued_device_t* base, iree_hal_device_profiling_data_families_t families,
+                            const char** out_source) {
   logical_device_t* device = (logical_device_t*)base;
   const libhsa_t* hsa = hsa_of(base);
   if (!hsa->hsa_system_get_info || !hsa->hsa_amd_profiling_set_profiler_enabled ||
@@ -15,7 +16,7 @@ static iree_status_t enable(hal_queued_device_t* base, bool is_on) {
   }
   for (uint32_t i = 0; i < GPU_MAX_QUEUES && device->gpu.queues[i]; ++i) {
     host_queue_t* queue = (host_queue_t*)device->gpu.queues[i];
-    IREE_RETURN_IF_ERROR(LIBHSA_CALL(hsa, hsa_amd_profiling_set_profiler_enabled, queue->aql, is_on ? 1 : 0));
+    IREE_RETURN_IF_ERROR(LIBHSA_CALL(hsa, hsa_amd_profiling_set_profiler_enabled, queue->aql, families ? 1 : 0));
   }
   return iree_ok_status();
 }

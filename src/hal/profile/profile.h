@@ -87,8 +87,10 @@ typedef struct hal_profile_interface_t {
   // A physical device's clock now. NULL: ticks are iree_time_now().
   iree_status_t (*correlate)(hal_queued_device_t* device, uint32_t physical,
                              iree_hal_profile_clock_correlation_record_t* out_record);
-  // Of devices that take times in ticks; NULL: nothing is to be done. Begins and ends that.
-  iree_status_t (*enable)(hal_queued_device_t* device, bool is_on);
+  // Of devices that take times in ticks; NULL: nothing is to be done. Begins that for what is asked for, and ends it
+  // when that is nothing. `*out_source`: what takes those of dispatches, where a device has several; a name that stays.
+  iree_status_t (*enable)(hal_queued_device_t* device, iree_hal_device_profiling_data_families_t families,
+                          const char** out_source);
   // What takes the times of a dispatch on a queue; 0: there is none left, and the dispatch has no times. Frees it.
   // `times_operations`: also those of operations with commands, else dispatches give them.
   bool times_operations;

@@ -139,6 +139,7 @@ static iree_status_t write_chunk(hal_profile_t* profile, iree_string_view_t cont
                                  const hal_profile_queue_t* queue, const void* data, size_t length, uint64_t dropped) {
   iree_hal_profile_chunk_metadata_t metadata = profile_metadata(profile, content_type);
   iree_const_byte_span_t span = iree_make_const_byte_span(data, length);
+  if (queue && profile->source) metadata.name = iree_make_cstring_view(profile->source);
   if (queue) {
     metadata.stream_id = queue->bit;
     metadata.physical_device_ordinal = queue->physical;
@@ -287,7 +288,7 @@ static iree_status_t finish(hal_queued_device_t* device, hal_profile_t* profile)
   iree_hal_profile_chunk_metadata_t metadata = profile_metadata(profile, IREE_HAL_PROFILE_CONTENT_TYPE_SESSION);
   iree_slim_mutex_lock(&profile->flushing);
   iree_status_t status = flush(device, profile);
-  if (has_switch(profile)) status = iree_status_join(status, profile->interface->enable(device, false));
+  if (has_switch(profile)) status = iree_status_join(status, profile->interface->enable(device, 0, &profile->source));
   iree_status_t ended = iree_hal_profile_sink_end_session(profile->sink, &metadata, iree_status_code(status));
   iree_slim_mutex_lock(&profile->mutex);
   profile->is_closed = true;
@@ -349,7 +350,9 @@ iree_status_t hal_device_profiling_begin(iree_hal_device_t* base, const iree_hal
   iree_status_t begun = profile_begin_counting(device, profile, options);
   if (iree_status_is_ok(begun)) begun = profile_begin_tracing(device, profile, options);
   if (iree_status_is_ok(begun)) begun = profile_begin_metrics(device, profile);
-  if (iree_status_is_ok(begun) && has_switch(profile)) begun = profile->interface->enable(device, true);
+  if (iree_status_is_ok(begun) && has_switch(profile)) {
+    begun = profile->interface->enable(device, profile->families, &profile->source);
+  }
   if (!iree_status_is_ok(begun)) {
     profile_release(profile);
     return begun;

@@ -46,6 +46,7 @@ struct hal_profile_t {
   char* pattern;
   iree_hal_profile_sink_t* sink;  // retained
   iree_string_view_t name;        // the device's
+  const char* source;             // of dispatches' times, if the device says so; or NULL
   uint32_t queue_count;
   hal_profile_queue_t queues[HAL_PROFILE_MAX_QUEUES];
   uint32_t worker_count;

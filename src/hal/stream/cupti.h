@@ -172,6 +172,9 @@ typedef struct cupti_api_t {
 
 // The library, which stays loaded for good. Errors: UNAVAILABLE, with what was tried and why it failed.
 iree_status_t cupti_api_load(cupti_api_t* out_api);
+// The same for other entry points, which `resolve` looks up (stream_dylib_t); `path`: where the file's goes.
+iree_status_t cupti_open(const char* (*resolve)(void* handle, void* user_data), void* user_data, char* path,
+                         size_t path_capacity);
 // A status for what `call` returned.
 iree_status_t cupti_api_check(const cupti_api_t* api, int result, const char* call);
 // CUPTI_CALL(api, start, &parameters): an iree_status_t.

@@ -32,6 +32,7 @@ typedef struct stream_timer_t {
   void *begin, *end;
   uint32_t physical;
   bool has_begun, has_ended;  // in the stream
+  bool is_recorded;           // instead, by the library of profiles (activity.h)
 } stream_timer_t;
 
 // A GPU's time, in nanoseconds (profile.c).
@@ -82,8 +83,12 @@ typedef struct stream_device_t {
   const stream_api_t* api;
   stream_options_t options;
   bool makes_graphs;
-  bool launches_early;  // in graphs, kernels that wait by themselves for those before
-  iree_slim_mutex_t clock_mutex;
+  bool launches_early;               // in graphs, kernels that wait by themselves for those before
+  iree_atomic_uint32_t is_recorded;  // kernels are, while a profile asks for times of dispatches (activity.h)
+  char time_source[320];             // what takes times of dispatches, for the profile
+  iree_slim_mutex_t clock_mutex;     // guards what follows
+  uint32_t lost, lost_kernels,
+      lost_dispatches;  // submissions without times; of the last, what was recorded of how many
   iree_slim_mutex_t lane_mutex;
   stream_lane_t* lanes;  // guarded by the mutex (timepoint.c)
   stream_gpu_t gpus[];
@@ -130,7 +135,9 @@ void stream_clock_destroy(stream_gpu_t* gpu, iree_allocator_t host_allocator);
 iree_status_t stream_timer_begin(const stream_api_t* api, stream_timer_t* timer, void* stream);
 iree_status_t stream_timer_end(const stream_api_t* api, stream_timer_t* timer, void* stream);
 // Tells an operation's profile the times of a part, which has ended.
-void stream_note_times(stream_device_t* device, const gpu_part_t* part);
+void stream_note_times(gpu_queue_t* queue, const gpu_part_t* part);
+// Of the kernels of a part, in the process.
+uint64_t stream_part_number(const gpu_queue_t* queue, const gpu_part_t* part);
 
 // timepoint.c, for gpu_backend_t.
 iree_status_t stream_import_event(gpu_device_t* device, iree_hal_semaphore_t* semaphore, uint64_t value,

@@ -1,9 +1,10 @@
-// Times of work in streams: events before and behind it.
+// Times of work in streams: events before and behind it; and of dispatches, where CUPTI is there, its records.
 //
 // The library tells how long it is from one event to another. A GPU's clock is an event of which we say when it was, by
 // the host's clock; what comes later is that much behind it. Milliseconds in a float are exact to some 30 ns for half a
 // second, so that the event is replaced by one that came later when it is as old.
 #include "hal/gpu/operation.h"
+#include "hal/stream/activity.h"
 #include "hal/stream/counters.h"
 #include "hal/stream/device.h"
 
@@ -80,9 +81,59 @@ iree_status_t stream_clock_start(stream_device_t* device) {
   return status;
 }
 
-// It keeps running when nobody asks for times any more: what is in flight may have timers.
-static iree_status_t enable(hal_queued_device_t* base, bool is_on) {
-  return is_on ? stream_clock_start(cast(base)) : iree_ok_status();
+// The clock keeps running when nobody asks for times any more: what is in flight may have timers.
+static iree_status_t enable(hal_queued_device_t* base, iree_hal_device_profiling_data_families_t families,
+                            const char** out_source) {
+  return families ? stream_clock_start(cast(base)) : iree_ok_status();
+}
+
+// Begins to record, or says why not.
+static bool begin_recording(stream_device_t* device) {
+  iree_status_t status = activity_begin();
+  bool is_recorded = iree_status_is_ok(status);
+  iree_string_view_t why = iree_status_message(status);
+  iree_string_view_split(why, '\n', &why, NULL);
+  snprintf(device->time_source, sizeof(device->time_source), "cuda: %s%s%.*s",
+           is_recorded ? "CUPTI's records of kernels" : "events around launches", is_recorded ? "" : ": ",
+           (int)why.size, why.data);
+  iree_status_ignore(status);
+  return is_recorded;
+}
+
+// None may be missing.
+static iree_status_t end_recording(stream_device_t* device) {
+  iree_status_t status = iree_ok_status();
+  activity_end();
+  iree_slim_mutex_lock(&device->clock_mutex);
+  if (device->lost) {
+    status = iree_make_status(IREE_STATUS_DATA_LOSS,
+                              "CUPTI recorded no times of the dispatches of %" PRIu32
+                              " submissions: of the last one %" PRIu32 " kernels for %" PRIu32
+                              " dispatches; --cuda_cupti_path=/nowhere takes times by events",
+                              device->lost, device->lost_kernels, device->lost_dispatches);
+  }
+  device->lost = 0;
+  iree_slim_mutex_unlock(&device->clock_mutex);
+  return status;
+}
+
+// Kernels are recorded where times of dispatches are asked for, and nothing of what the library counts itself.
+static iree_status_t enable_cuda(hal_queued_device_t* base, iree_hal_device_profiling_data_families_t families,
+                                 const char** out_source) {
+  const iree_hal_device_profiling_data_families_t counts =
+      IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES;
+  stream_device_t* device = cast(base);
+  bool is_wanted = families & IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS && !(families & counts);
+  bool was_recorded = iree_atomic_load(&device->is_recorded, iree_memory_order_relaxed);
+  IREE_RETURN_IF_ERROR(enable(base, families, out_source));
+  if (was_recorded && !families) {
+    iree_atomic_store(&device->is_recorded, 0, iree_memory_order_relaxed);
+    return end_recording(device);
+  }
+  bool is_recorded = families && (was_recorded || (is_wanted && begin_recording(device)));
+  iree_atomic_store(&device->is_recorded, is_recorded, iree_memory_order_relaxed);
+  if (is_wanted) *out_source = device->time_source;
+  return iree_ok_status();
 }
 
 static iree_status_t look(stream_gpu_t* gpu, uint64_t* out_tick) {
@@ -142,7 +193,7 @@ static uint64_t make_timer(hal_queued_device_t* base, const hal_profile_queue_t*
   if (!timer) iree_status_ignore(create_timer(gpu, base->host_allocator, &timer));
   if (!timer) return 0;
   timer->physical = queue->physical;
-  timer->has_begun = timer->has_ended = false;
+  timer->has_begun = timer->has_ended = timer->is_recorded = false;
   return (uint64_t)(uintptr_t)timer;
 }
 
@@ -157,12 +208,13 @@ static void free_timer(hal_queued_device_t* base, uint64_t handle) {
 }
 
 // By how much of the library's times is allowed.
-#define INTERFACE(more, ...)                                                                  \
+#define INTERFACE(more, ...) INTERFACE_OF(enable, more, __VA_ARGS__)
+#define INTERFACE_OF(begin_and_end, more, ...)                                                \
   {.families = GPU_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS | (more), \
    .lightweight = GPU_TIMED_PROFILE_LIGHTWEIGHT & (GPU_PROFILE_FAMILIES | (more)),            \
    .queues = gpu_profile_queues,                                                              \
    .correlate = correlate,                                                                    \
-   .enable = enable,                                                                          \
+   .enable = begin_and_end,                                                                   \
    .times_operations = true,                                                                  \
    .make_timer = make_timer,                                                                  \
    .free_timer = free_timer,                                                                  \
@@ -175,9 +227,10 @@ const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1] 
     INTERFACE(GPU_TIMED_PROFILE_FAMILIES),
 };
 const hal_profile_interface_t stream_cuda_profile_interface =
-    INTERFACE(GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
-                  IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES,
-              .kind = "cuda", .counting = &stream_cuda_counting);
+    INTERFACE_OF(enable_cuda,
+                 GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
+                     IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES,
+                 .kind = "cuda", .counting = &stream_cuda_counting);
 
 // The first time that it is told.
 iree_status_t stream_timer_begin(const stream_api_t* api, stream_timer_t* timer, void* stream) {
@@ -224,7 +277,60 @@ static bool read_timer(stream_device_t* device, uint64_t handle, uint64_t out_ti
   return iree_status_consume_code(status) == IREE_STATUS_OK;
 }
 
-void stream_note_times(stream_device_t* device, const gpu_part_t* part) {
+uint64_t stream_part_number(const gpu_queue_t* queue, const gpu_part_t* part) { return queue->id << 40 | part->epoch; }
+
+static bool is_recorded(const hal_profile_operation_t* profile, uint32_t command) {
+  const stream_timer_t* timer = (const stream_timer_t*)(uintptr_t)hal_profile_timer(profile, command);
+  return timer && timer->is_recorded;
+}
+
+// A kernel that is launched early waits for the one before it: its own time begins then. Clocks of records and of
+// events are some microseconds apart: `ticks` are the operation's by its events, within which its dispatches are.
+static void note_kernels(const gpu_part_t* part, const activity_kernel_t* kernels, uint32_t count,
+                         const uint64_t ticks[2]) {
+  hal_profile_operation_t* profile = part->operation->base.profile;
+  uint64_t first = kernels[0].start, last = 0, shift = 0;
+  for (uint32_t i = 0; i < count; ++i) last = iree_max(last, kernels[i].end);
+  if (ticks && last + (ticks[0] - first) <= ticks[1] && first < ticks[0]) shift = ticks[0] - first;
+  if (ticks && last > ticks[1]) shift = ticks[1] - last;
+  for (uint32_t i = part->first, next = 0; i < part->next; ++i) {
+    if (!is_recorded(profile, i)) continue;
+    uint64_t start = iree_max(kernels[next].start, first), end = iree_max(kernels[next].end, start);
+    hal_profile_set_command_ticks(profile, i, start + shift, end + shift);
+    first = end;
+    ++next;
+  }
+}
+
+static void note_lost(stream_device_t* device, uint32_t kernels, uint32_t dispatches) {
+  iree_slim_mutex_lock(&device->clock_mutex);
+  ++device->lost;
+  device->lost_kernels = kernels;
+  device->lost_dispatches = dispatches;
+  iree_slim_mutex_unlock(&device->clock_mutex);
+}
+
+static void note_recorded(gpu_queue_t* queue, const gpu_part_t* part, const uint64_t ticks[2]) {
+  hal_profile_operation_t* profile = part->operation->base.profile;
+  iree_allocator_t host_allocator = queue->device->base.host_allocator;
+  activity_kernel_t* kernels = NULL;
+  uint32_t count = 0;
+  if (!hal_profile_is_timed(profile)) return;
+  for (uint32_t i = part->first; i < part->next; ++i) count += is_recorded(profile, i);
+  if (!count) return;
+  iree_status_t status = iree_allocator_malloc_array(host_allocator, count, sizeof(*kernels), (void**)&kernels);
+  if (iree_status_consume_code(status) != IREE_STATUS_OK) return;
+  uint32_t found = activity_take(stream_part_number(queue, part), count, kernels);
+  if (found == count) {
+    note_kernels(part, kernels, count, ticks);
+  } else {
+    note_lost((stream_device_t*)queue->device, found, count);
+  }
+  iree_allocator_free(host_allocator, kernels);
+}
+
+void stream_note_times(gpu_queue_t* queue, const gpu_part_t* part) {
+  stream_device_t* device = (stream_device_t*)queue->device;
   hal_profile_operation_t* profile = part->operation->base.profile;
   uint64_t ticks[2];
   for (uint32_t i = part->first; i < part->next && hal_profile_is_timed(profile); ++i) {
@@ -232,7 +338,7 @@ void stream_note_times(stream_device_t* device, const gpu_part_t* part) {
       hal_profile_set_command_ticks(profile, i, ticks[0], ticks[1]);
     }
   }
-  if (part->is_final && read_timer(device, hal_profile_operation_timer(profile), ticks)) {
-    hal_profile_set_ticks(profile, ticks[0], ticks[1]);
-  }
+  bool is_known = part->is_final && read_timer(device, hal_profile_operation_timer(profile), ticks);
+  if (is_known) hal_profile_set_ticks(profile, ticks[0], ticks[1]);
+  note_recorded(queue, part, is_known && part->first == 0 ? ticks : NULL);
 }

@@ -6,6 +6,7 @@
 // come to the host first, in a part of their own, whose end lets the operation go on.
 #include "hal/stream/queue.h"
 
+#include "hal/stream/activity.h"
 #include "hal/stream/counters.h"
 #include "iree/base/threading/thread.h"
 
@@ -97,10 +98,20 @@ static stream_timer_t* timer_of(const gpu_operation_t* operation, uint32_t comma
   return hal_profile_is_timed(profile) ? (stream_timer_t*)(uintptr_t)hal_profile_timer(profile, command) : NULL;
 }
 
+// Whether CUPTI records what kernels do.
+static bool is_recorded(const stream_queue_t* queue) {
+  const stream_device_t* device = (const stream_device_t*)queue->base.device;
+  return iree_atomic_load(&device->is_recorded, iree_memory_order_relaxed);
+}
+
 static iree_status_t write_launch(stream_queue_t* queue, const gpu_operation_t* operation, uint32_t index,
                                   const uint32_t counts[3]) {
   stream_writer_t* writer = &queue->writer;
   stream_timer_t* timer = timer_of(operation, index);
+  if (is_recorded(queue)) {
+    if (timer) timer->is_recorded = true;
+    return stream_write_launch(writer, operation->ranges, &operation->work.commands[index], counts);
+  }
   IREE_RETURN_IF_ERROR(stream_timer_begin(writer->api, timer, writer->stream));
   IREE_RETURN_IF_ERROR(stream_write_launch(writer, operation->ranges, &operation->work.commands[index], counts));
   return stream_timer_end(writer->api, timer, writer->stream);
@@ -150,13 +161,27 @@ static iree_status_t write_command(stream_queue_t* queue, const gpu_operation_t*
   return write_timed(queue, operation, index, command->dispatch.workgroup_count);
 }
 
-// A graph's dispatches have no times of their own: where they are asked for they are launched one by one.
+// What a graph launches has its times recorded.
+static void note_launched(const gpu_operation_t* operation) {
+  const gpu_work_t* work = &operation->work;
+  for (uint32_t i = 0; i < work->count; ++i) {
+    const gpu_command_t* command = &work->commands[i];
+    if (command->kind != HAL_COMMAND_DISPATCH) continue;
+    const uint32_t* counts = command->dispatch.workgroup_count;
+    stream_timer_t* timer = timer_of(operation, i);
+    if (timer) timer->is_recorded = counts[0] && counts[1] && counts[2];
+  }
+}
+
+// Nothing takes times of a graph's dispatches but records: where there are none they are launched one by one.
 static iree_status_t write_commands(stream_queue_t* queue, const gpu_operation_t* operation, gpu_part_t* part) {
   const gpu_work_t* work = &operation->work;
-  if (work->plan && part->next == 0 && !hal_profile_is_timed(operation->base.profile)) {
+  bool is_timed = hal_profile_is_timed(operation->base.profile);
+  if (work->plan && part->next == 0 && (!is_timed || is_recorded(queue))) {
     bool is_launched = false;
     IREE_RETURN_IF_ERROR(stream_graph_launch(work->plan, operation->ranges, queue->writer.stream, &is_launched));
     if (is_launched) part->next = work->count;
+    if (is_launched && is_timed) note_launched(operation);
   }
   for (bool waits = false; part->next < work->count; ++part->next) {
     IREE_RETURN_IF_ERROR(write_command(queue, operation, part->next, &waits));
@@ -170,7 +195,11 @@ static iree_status_t write_work(stream_queue_t* queue, const gpu_operation_t* op
   stream_timer_t* timer = (stream_timer_t*)(uintptr_t)hal_profile_operation_timer(operation->base.profile);
   IREE_RETURN_IF_ERROR(stream_transfers_precede(queue));
   IREE_RETURN_IF_ERROR(stream_timer_begin(api, timer, queue->writer.stream));
-  IREE_RETURN_IF_ERROR(write_commands(queue, operation, part));
+  bool is_numbered = hal_profile_is_timed(operation->base.profile) && is_recorded(queue);
+  if (is_numbered) activity_push(stream_part_number(&queue->base, part));
+  iree_status_t status = write_commands(queue, operation, part);
+  if (is_numbered) activity_pop();
+  IREE_RETURN_IF_ERROR(status);
   return part->next == operation->work.count ? stream_timer_end(api, timer, queue->writer.stream) : iree_ok_status();
 }
 
@@ -371,7 +400,7 @@ void stream_queue_stop(gpu_queue_t* base) {
 }
 
 iree_status_t stream_queue_retire(gpu_queue_t* base, uint64_t epoch, const gpu_part_t* part) {
-  if (part->operation->base.profile) stream_note_times((stream_device_t*)base->device, part);
+  if (part->operation->base.profile) stream_note_times(base, part);
   return iree_ok_status();
 }
 
