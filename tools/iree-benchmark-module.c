@@ -5,6 +5,7 @@
 #include "tooling/capture.h"
 #include "tooling/context.h"
 #include "tooling/devices.h"
+#include "tooling/guides.h"
 #include "tooling/profiling.h"
 #include "tooling/results.h"
 
@@ -197,6 +198,7 @@ static iree_status_t run(int* out_exit_code) {
 
 int main(int argc, char** argv) {
   iree_flags_set_usage("iree-benchmark-module", usage);
+  flags_set_guide(guide_modules_md);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   iree_status_t status = tooling_refuse_arguments(argc, argv);
   int exit_code = EXIT_SUCCESS;

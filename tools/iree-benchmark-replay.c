@@ -3,6 +3,7 @@
 #include "iree/base/tooling/flags.h"
 #include "tooling/benchmark.h"
 #include "tooling/devices.h"
+#include "tooling/guides.h"
 #include "tooling/replay.h"
 
 IREE_FLAG(string, replay_scope, "",
@@ -88,6 +89,7 @@ static iree_status_t run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   iree_flags_set_usage("iree-benchmark-replay", usage);
+  flags_set_guide(guide_replay_md);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   return tooling_run_finish(run(argc, argv), EXIT_SUCCESS);
 }

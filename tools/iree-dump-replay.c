@@ -2,6 +2,7 @@
 
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/replay/dump.h"
+#include "tooling/guides.h"
 #include "tooling/replay.h"
 
 IREE_FLAG(string, format, "text", "`text`, or `jsonl`: one JSON object a line.");
@@ -36,6 +37,7 @@ static iree_status_t run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   iree_flags_set_usage("iree-dump-replay", usage);
+  flags_set_guide(guide_replay_md);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   return tooling_run_finish(run(argc, argv), EXIT_SUCCESS);
 }

@@ -6,6 +6,7 @@
 #include "base/near.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/io/file_contents.h"
+#include "tooling/guides.h"
 #include "tooling/profile/reports.h"
 
 IREE_FLAG(string, format, "", "`text` or `jsonl`, a row a line; of `export`: `ireeperf-jsonl`; of `report`: `html`.")
@@ -158,6 +159,7 @@ static iree_status_t run(const char* command, const char* path, const char* othe
 
 int main(int argc, char** argv) {
   iree_flags_set_usage("iree-profile", "Reports on profiles of devices: iree-profile COMMAND FILE.ireeprof\n");
+  flags_set_guide(guide_profile_md);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   if (argc != 3 && argc != 4) {
     fprintf(stderr, "Error: expected profile bundle path.\n");

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "iree/base/tooling/flags.h"
+#include "tooling/guides.h"
 #include "tooling/run.h"
 
 static const char usage[] =
@@ -14,6 +15,7 @@ static const char usage[] =
 
 int main(int argc, char** argv) {
   iree_flags_set_usage("iree-run-module", usage);
+  flags_set_guide(guide_modules_md);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   int exit_code = EXIT_SUCCESS;
   iree_status_t status = tooling_refuse_arguments(argc, argv);

@@ -2,6 +2,7 @@
 
 #include "iree/base/tooling/flags.h"
 #include "tooling/devices.h"
+#include "tooling/guides.h"
 #include "tooling/replay.h"
 #include "tooling/replay_verify.h"
 
@@ -46,6 +47,7 @@ static iree_status_t run(int argc, char** argv, int* out_exit_code) {
 
 int main(int argc, char** argv) {
   iree_flags_set_usage("iree-run-replay", usage);
+  flags_set_guide(guide_replay_md);
   iree_flags_parse_checked(IREE_FLAGS_PARSE_MODE_DEFAULT, &argc, &argv);
   int exit_code = EXIT_SUCCESS;
   iree_status_t status = run(argc, argv, &exit_code);

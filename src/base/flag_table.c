@@ -230,6 +230,7 @@ static void print_list(const flag_table_t* table, FILE* file) {
 static void print_markdown(const flag_table_t* table, FILE* file) {
   fprintf(file, "# %s\n\n%s\n\n```\n%s %s\n```\n", table->program, table->summary, table->program, table->synopsis);
   if (table->description[0]) fprintf(file, "\n```\n%s\n```\n", table->description + strspn(table->description, "\n"));
+  if (table->guide) fprintf(file, "\n%s", table->guide);
   for (size_t i = 0; i < table->count; ++i) {
     const flag_entry_t* entry = &table->entries[i];
     if (entry->group || !i) fprintf(file, "\n## %s\n\n", entry->group ? entry->group : "Options");

@@ -20,6 +20,7 @@ typedef struct flag_table_t {
   const char* summary;      // one sentence
   const char* synopsis;     // behind the program's name: "[options] <input>"
   const char* description;  // more text, or ""
+  const char* guide;        // how it is used, in Markdown, for FLAG_TABLE_MARKDOWN; or NULL
   const flag_entry_t* entries;
   size_t count;
 } flag_table_t;
@@ -41,6 +42,8 @@ bool flag_table_wants(const char* argument, flag_table_format_t* out_format);
 // help, with tabs between.
 void flag_table_print(const flag_table_t* table, flag_table_format_t format, FILE* file);
 
+// The guide of a tool whose flags are those of iree/base/tooling/flags.h.
+void flags_set_guide(const char* markdown);
 // FLAG_VALUES(name, "a,b,c"): what a flag of iree/base/tooling/flags.h takes, for its help and completions. The flag's
 // owner checks it.
 void flag_values_register(const char* name, const char* values);

@@ -26,8 +26,8 @@ typedef struct flag_t {
 } flag_t;
 
 static struct {
-  const char *name, *usage;
-} program = {"", ""};
+  const char *name, *usage, *guide;
+} program = {"", "", NULL};
 
 static struct {
   size_t count;
@@ -60,6 +60,8 @@ static const char* values_of(iree_string_view_t name) {
   }
   return NULL;
 }
+
+void flags_set_guide(const char* markdown) { program.guide = markdown; }
 
 void iree_flags_set_usage(const char* program_name, const char* usage) {
   program.name = program_name;
@@ -314,6 +316,7 @@ static void print_table(flag_table_format_t format, FILE* file) {
                         .summary = summary,
                         .synopsis = "[options]",
                         .description = end ? end + 1 : "",
+                        .guide = program.guide,
                         .entries = entries,
                         .count = registry.count + IREE_ARRAYSIZE(own)};
   flag_table_print(&table, format, file);
