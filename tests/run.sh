@@ -210,17 +210,20 @@ sanitizers() {
 # Runs one fuzzer on what it found in earlier runs and on the project's own files; always the same way, so that a change
 # is what a failure comes from: tests/soak.sh looks elsewhere each time.
 fuzz_one() {
-  local fuzzer=$1 name corpus seeds flags
+  local fuzzer=$1 name corpus seeds flags one
   name=$(basename "$fuzzer" _fuzz)
   corpus=$build/fuzz/corpus/$name
   mkdir -p "$corpus"
   case $name in
     mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
     lower) seeds=$(echo tests/import/lowering/*/) ;;
-    profile) # IREE's, its rows, and ours with counters and traces where there are any
-      mkdir -p "$build/fuzz/rows" && "$build/tools/iree-profile" export --output="$build/fuzz/rows/iree.jsonl" \
-        tests/profile/iree.ireeprof
-      seeds="tests/profile $build/fuzz/rows $(ls -d "$build/tests/counters" "$build/tests/traces" 2>/dev/null)" ;;
+    profile) # every kind of records, IREE's, and ours of devices where tests have left some; with rows
+      seeds=$build/fuzz/profiles
+      mkdir -p "$seeds" "$build/fuzz/captures" && "$build/tests/fuzz_seeds" "$seeds" "$build/fuzz/captures"
+      cp tests/profile/iree.ireeprof $(ls "$build"/tests/{guides,traces,metrics}/*.ireeprof 2>/dev/null) "$seeds"
+      for one in iree all; do
+        "$build/tools/iree-profile" export --output="$seeds/$one.jsonl" "$seeds/$one.ireeprof"
+      done ;;
     bytecode) seeds=tests/ir/bytecode/files ;;
     vmfb) seeds=$build/demo ;;
     gpu_code | code_object)
@@ -235,9 +238,12 @@ fuzz_one() {
     offload_bundle)
       seeds=$build/fuzz/bundles
       $python tests/fuzz/offload_bundles.py "$seeds" ;;
-    replay) # what the conformance suite recorded
+    replay) # every call and payload, and what the conformance suite records where that is short
       seeds=$build/fuzz/captures
-      mkdir -p "$seeds" && cp "$build"/tests/cts_*_.ireereplay "$seeds" ;;
+      mkdir -p "$seeds" "$build/fuzz/profiles" && "$build/tests/fuzz_seeds" "$build/fuzz/profiles" "$seeds"
+      for one in allocator buffer_ crossings executable memory submission timepoint; do
+        "$build/tests/cts_main" local-sync --suite=$one --record="$seeds/$one.ireereplay" >/dev/null
+      done ;;
     *) seeds=examples/digits ;;
   esac
   case $name in # LLVM, left in mid-call, keeps what it had
