@@ -234,6 +234,12 @@ fuzz_one() {
       $python tests/random/generate.py --small --count 300 "$build/fuzz/graphs" ;;
     ptx) seeds=tests/softgpu/nvidia/ptx ;;
     hal_text) seeds=tests/fuzz/hal_text ;;
+    spec) # programs with their specs behind them
+      seeds=$build/fuzz/specs
+      mkdir -p "$seeds"
+      for file in tests/e2e/host/*_spec*.mlir; do
+        sed 's|^// spec: \{0,1\}||' "$file" >"$seeds/$(basename "$file")"
+      done ;;
     tokenizer) seeds=tests/tokenizer/files ;;
     offload_bundle)
       seeds=$build/fuzz/bundles

@@ -19,6 +19,7 @@
 #include "compiler/parameters.h"
 #include "compiler/pass_set.h"
 #include "compiler/pass_through.h"
+#include "compiler/pdl_spec.h"
 #include "compiler/run.h"
 #include "compiler/transform_spec.h"
 #include "dialects/cf.h"
@@ -271,8 +272,13 @@ static pass_result_t step_transform(ir_op_t* module, ir_context_t* ctx, void* us
   return transform_spec_run(ctx, module, ((const run_t*)user)->options->transform_spec) ? PASS_CHANGED : PASS_FAILED;
 }
 
+static pass_result_t step_pdl(ir_op_t* module, ir_context_t* ctx, void* user) {
+  return pdl_spec_run(ctx, module, ((const run_t*)user)->options->pdl_spec) ? PASS_CHANGED : PASS_FAILED;
+}
+
 static bool stage_lower(run_t* r) {
   const compiler_options_t* o = r->options;
+  if (o->pdl_spec && !run_step(r, r->module, "pdl-spec", step_pdl, r)) return false;
   if (o->transform_spec && !run_step(r, r->module, "transform-spec", step_transform, r)) return false;
   if (o->strip_assertions && !run_step(r, r->module, "strip-assertions", step_strip_assertions, r)) return false;
   static const pass_t donate = {.name = "donate-arguments", .run = donate_arguments, .required = true};

@@ -72,6 +72,7 @@ typedef struct compiler_options_t {
   extern_options_t externs;
   parameter_options_t parameters;
   pass_options_t passes;
+  const char* pdl_spec;           // file of patterns that rewrite ops first (pdl_spec.h), or NULL
   const char* transform_spec;     // file that replaces ops by calls first (transform_spec.h), or NULL
   const char* preprocessing;      // passes to run before all others, "a,b", or NULL
   bool strip_assertions;          // without what the program asserts

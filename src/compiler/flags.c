@@ -573,6 +573,7 @@ static bool resolve_input(const compiler_flags_t* flags, compiler_options_t* out
   out->input_type = flags->input_type;
   out->preprocessing = flags->preprocessing;
   out->transform_spec = flags->transform_spec;
+  out->pdl_spec = flags->pdl_spec;
   bool optimizes = flags->opt_level && strcmp(flags->opt_level, "O0") != 0;
   out->strip_assertions = flags->strip_assertions == FLAG_TRUE || (optimizes && flags->strip_assertions == FLAG_UNSET);
   return !flags->preprocessing || compiler_check_preprocessing(flags->preprocessing, error);

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "compiler/source.h"
+#include "compiler/spec.h"
 #include "dialects/builtin.h"
 #include "dialects/func.h"
 #include "dialects/tensor.h"
@@ -68,43 +68,18 @@ static outcome_t refuse(spec_t* s, const ir_op_t* op, const char* what) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // What a pattern's values stand for is at their `data`.
-static bool types_fit(const ir_type_t* pattern, const ir_type_t* type) {
-  if (pattern == type) return true;
-  if (!ir_type_is_tensor(pattern) || !ir_type_is_tensor(type)) return false;
-  bool fits = pattern->element == type->element && pattern->rank == type->rank;
-  for (int32_t i = 0; fits && i < type->rank; ++i) {
-    fits = pattern->dims[i] == IR_DYNAMIC || pattern->dims[i] == type->dims[i];
-  }
-  return fits;
-}
-
 static bool bind(const ir_value_t* pattern, ir_value_t* value) {
   ir_value_t* slot = (ir_value_t*)pattern;
   if (slot->data) return slot->data == value;
-  if (!types_fit(pattern->type, value->type)) return false;
+  if (!spec_types_fit(pattern->type, value->type)) return false;
   slot->data = value;
   return true;
-}
-
-// Affine maps that are equal need not be the same.
-static bool attr_fits(const ir_attr_t* pattern, const ir_attr_t* attr) {
-  if (pattern == attr) return true;
-  if (!attr || attr->kind != pattern->kind || (attr->kind != IR_ATTR_AFFINE_MAP && attr->kind != IR_ATTR_ARRAY)) {
-    return false;
-  }
-  text_t x = {0}, y = {0};
-  ir_print_attr(&x, pattern);
-  ir_print_attr(&y, attr);
-  bool fits = x.size == y.size && memcmp(x.data, y.data, x.size) == 0;
-  text_finish(&x);
-  text_finish(&y);
-  return fits;
 }
 
 static bool attrs_fit(const ir_op_t* pattern, const ir_op_t* op) {
   if (pattern->attr_count != op->attr_count) return false;
   for (uint32_t i = 0; i < pattern->attr_count; ++i) {
-    if (!attr_fits(pattern->attrs[i].value, ir_op_attr(op, pattern->attrs[i].name))) return false;
+    if (!spec_attr_fits(pattern->attrs[i].value, ir_op_attr(op, pattern->attrs[i].name))) return false;
   }
   return true;
 }
@@ -191,51 +166,12 @@ static outcome_t run_dag(spec_t* s, ir_op_t* op) {
 // Searching
 //===----------------------------------------------------------------------------------------------------------------===
 
-typedef struct op_list_t {
-  ir_op_t** items;
-  uint32_t count, capacity;
-} op_list_t;
-
-static void list_add(spec_t* s, op_list_t* list, ir_op_t* op) {
-  if (list->count == list->capacity) {
-    uint32_t capacity = list->capacity ? 2 * list->capacity : 16;
-    ir_op_t** items = ARENA_ARRAY(ir_context_arena(s->ctx), ir_op_t*, capacity);
-    if (list->count) memcpy(items, list->items, sizeof(*items) * list->count);
-    list->items = items;
-    list->capacity = capacity;
-  }
-  list->items[list->count++] = op;
-}
-
-// Functions are one thing by two names.
-static bool has_name(const ir_op_t* op, const ir_attr_t* names) {
-  for (uint32_t i = 0; i < names->count; ++i) {
-    const char* name = names->items[i]->kind == IR_ATTR_STRING ? names->items[i]->text : "";
-    if (strcmp(op->name, name) == 0) return true;
-    bool function = strcmp(name, "util.func") == 0 || strcmp(name, "func.func") == 0;
-    if (function && (ir_is(op, UTIL_FUNC) || ir_is(op, FUNC_FUNC))) return true;
-  }
-  return false;
-}
-
-// `names` NULL: all.
-static void collect(spec_t* s, const ir_op_t* parent, const ir_attr_t* names, op_list_t* out) {
-  for (uint32_t r = 0; r < parent->region_count; ++r) {
-    IR_FOR_BLOCKS(block, &parent->regions[r]) {
-      IR_FOR_OPS(op, block) {
-        if (!names || has_name(op, names)) list_add(s, out, op);
-        collect(s, op, names, out);
-      }
-    }
-  }
-}
-
 static outcome_t run_match(spec_t* s, ir_op_t* op) {
   const ir_attr_t* names = ir_op_attr(op, "ops");
   const handle_t* in = handle_of(op, 0);
-  op_list_t found = {0};
+  spec_ops_t found = {0};
   if (!names || names->kind != IR_ATTR_ARRAY) return refuse(s, op, "needs names of ops");
-  for (uint32_t i = 0; in->ops && i < in->count; ++i) collect(s, in->ops[i], names, &found);
+  for (uint32_t i = 0; in->ops && i < in->count; ++i) spec_collect(s->ctx, in->ops[i], names, &found);
   set_handle(s, ir_result(op, 0), (handle_t){.ops = found.items, .count = found.count});
   return OUTCOME_DONE;
 }
@@ -284,12 +220,12 @@ static outcome_t try_pair(spec_t* s, ir_op_t* op, ir_op_t* candidate, uint32_t p
 // Ops that an action makes are not looked at.
 static outcome_t run_foreach_match(spec_t* s, ir_op_t* op) {
   const ir_attr_t *matchers = ir_op_attr(op, "matchers"), *actions = ir_op_attr(op, "actions");
-  op_list_t candidates = {0};
+  spec_ops_t candidates = {0};
   bool paired = op->operand_count == 1 && matchers && actions && matchers->kind == IR_ATTR_ARRAY &&
                 actions->kind == IR_ATTR_ARRAY && matchers->count == actions->count;
   if (!paired) return refuse(s, op, "needs a handle, and an action for each matcher");
   const handle_t* in = handle_of(op, 0);
-  for (uint32_t i = 0; in->ops && i < in->count; ++i) collect(s, in->ops[i], NULL, &candidates);
+  for (uint32_t i = 0; in->ops && i < in->count; ++i) spec_collect(s->ctx, in->ops[i], NULL, &candidates);
   for (uint32_t i = 0; i < candidates.count; ++i) {
     for (uint32_t k = 0; k < matchers->count; ++k) {
       outcome_t outcome = try_pair(s, op, candidates.items[i], k);
@@ -328,38 +264,8 @@ static outcome_t run_import(spec_t* s, ir_op_t* op) {
   return OUTCOME_DONE;
 }
 
-static ir_value_t* cast(ir_builder_t* b, ir_value_t* value, const ir_type_t* type) {
-  if (value->type == type) return value;
-  return ir_result(ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, TENSOR_CAST),
-                                                .operands = &value,
-                                                .operand_count = 1,
-                                                .result_types = &type,
-                                                .result_count = 1}),
-                   0);
-}
-
 static bool may_cast(const ir_type_t* from, const ir_type_t* to, bool allowed) {
-  return from == to || (allowed && (types_fit(from, to) || types_fit(to, from)));
-}
-
-// A call in front of the builder's place, whose results stand for `outs`.
-static ir_op_t* build_call(ir_builder_t* b, const ir_op_t* func, const handle_t* ins, const handle_t* outs) {
-  const ir_type_t* type = ir_op_attr(func, "function_type")->type;
-  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(b->ctx), ir_value_t*, ins->count + 1);
-  for (uint32_t i = 0; i < ins->count; ++i) operands[i] = cast(b, ins->values[i], type->inputs[i]);
-  ir_named_attr_t callee = {"callee", ir_attr_symbol(b->ctx, ir_op_string(func, "sym_name", ""))};
-  ir_op_t* call =
-      ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, ir_is(func, UTIL_FUNC) ? UTIL_CALL : FUNC_CALL),
-                                   .operands = operands,
-                                   .operand_count = ins->count,
-                                   .result_types = type->results,
-                                   .result_count = outs->count,
-                                   .attrs = &callee,
-                                   .attr_count = 1});
-  for (uint32_t i = 0; i < outs->count; ++i) {
-    ir_value_replace(outs->values[i], cast(b, ir_result(call, i), outs->values[i]->type));
-  }
-  return call;
+  return from == to || (allowed && (spec_types_fit(from, to) || spec_types_fit(to, from)));
 }
 
 static outcome_t run_call(spec_t* s, ir_op_t* op) {
@@ -381,7 +287,9 @@ static outcome_t run_call(spec_t* s, ir_op_t* op) {
   ir_builder_t b = ir_builder_before(s->ctx, place);
   if (!ir_op_attr(op, "insert_before")) b.before = place->next;
   b.loc = place->loc;
-  set_op(s, ir_result(op, 0), build_call(&b, func, ins, outs));
+  set_op(
+      s, ir_result(op, 0),
+      spec_build_call(&b, func, (spec_values_t){ins->values, ins->count}, (spec_values_t){outs->values, outs->count}));
   return OUTCOME_DONE;
 }
 
@@ -428,18 +336,20 @@ static outcome_t run_block(spec_t* s, ir_block_t* block, ir_op_t** out_yield) {
   return OUTCOME_DONE;
 }
 
-bool transform_spec_run(ir_context_t* ctx, ir_op_t* module, const char* path) {
-  source_file_t* file = ARENA_NEW(ir_context_arena(ctx), source_file_t);  // closed with the memory scope
-  if (!source_open(ctx, path, NULL, 0, file)) return false;
-  spec_t s = {ctx, module, source_parse(ctx, file)};
-  if (!s.spec || !ir_verify(ctx, s.spec)) return false;
+bool transform_spec_apply(ir_context_t* ctx, ir_op_t* module, ir_op_t* spec) {
+  spec_t s = {ctx, module, spec, 0};
   ir_op_t *main = ir_symbol_find(ctx, s.spec, "__transform_main"), *yield;
   ir_block_t* body = ir_is(main, TRANSFORM_NAMED_SEQUENCE) ? main->regions[0].first : NULL;
   if (!body || body->arg_count != 1) {
-    return ir_error(ctx, s.spec->loc, "'%s' has no transform.named_sequence @__transform_main of one argument", path);
+    return ir_error(ctx, s.spec->loc, "the file has no transform.named_sequence @__transform_main of one argument");
   }
   set_op(&s, body->args[0], module);
   outcome_t outcome = run_block(&s, body, &yield);
   if (outcome == OUTCOME_NO_MATCH) return ir_op_error(ctx, main, "matches outside of transform.foreach_match");
   return outcome == OUTCOME_DONE && ir_verify(ctx, module);
+}
+
+bool transform_spec_run(ir_context_t* ctx, ir_op_t* module, const char* path) {
+  ir_op_t* spec = spec_load(ctx, path);
+  return spec && transform_spec_apply(ctx, module, spec);
 }

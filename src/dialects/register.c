@@ -19,6 +19,7 @@
 #include "dialects/linalg_ext.h"
 #include "dialects/math.h"
 #include "dialects/ml_program.h"
+#include "dialects/pdl.h"
 #include "dialects/scf.h"
 #include "dialects/shape.h"
 #include "dialects/stablehlo.h"
@@ -37,7 +38,7 @@ void dialects_register_all(ir_context_t* ctx) {
       &chlo_dialect,    &tosa_dialect,       &torch_dialect,     &ml_program_dialect, &util_dialect,
       &hal_dialect,     &flow_dialect,       &encoding_dialect,  &graph_dialect,      &kernel_dialect,
       &check_dialect,   &linalg_ext_dialect, &stream_dialect,    &tensor_ext_dialect, &affine_dialect,
-      &shape_dialect,   &codegen_dialect,    &transform_dialect,
+      &shape_dialect,   &codegen_dialect,    &transform_dialect, &pdl_dialect,
   };
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) ir_context_register(ctx, all[i]);
 }

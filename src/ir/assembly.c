@@ -590,3 +590,28 @@ void ir_assembly_print(ir_printer_t* pr, ir_op_t* op) {
   ir_emit_op_name(pr, op);
   walk(&a, WALK_WRITE);
 }
+
+// What the op's `=TYPE` stands for.
+static const ir_type_t* inferred_type(ir_context_t* ctx, ir_op_t* op) {
+  assembly_t a;
+  word_t word;
+  if (ir_has_trait(op, IR_TRAIT_SAME_TYPE)) return op->operand_count ? ir_operand(op, 0)->type : NULL;
+  if (ir_has_trait(op, IR_TRAIT_CONSTANT)) {
+    const ir_attr_t* value = ir_op_attr(op, "value");
+    return value ? ir_attr_own_type(value) : NULL;
+  }
+  if (op->info->parse != ir_assembly_parse) return NULL;
+  memset(&a, 0, sizeof(a));
+  a.ctx = ctx;
+  a.op = op;
+  for (const char* at = format_of(op->info); next_word(&at, &word);) {
+    if (word.text[0] == '=' && word.size > 1) return rule_type(&a, word.text + 1, word.size - 1);
+  }
+  return NULL;
+}
+
+bool ir_assembly_infer(ir_context_t* ctx, ir_op_t* op) {
+  const ir_type_t* type = op->result_count ? inferred_type(ctx, op) : NULL;
+  for (uint32_t i = 0; type && i < op->result_count; ++i) op->results[i].type = type;
+  return type || !op->result_count;
+}

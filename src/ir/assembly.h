@@ -52,5 +52,8 @@ typedef struct ir_assembly_t {
 // The ir_op_info_t hooks for ops whose `extra` is an ir_assembly_t with a format.
 ir_op_t* ir_assembly_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
 void ir_assembly_print(ir_printer_t* pr, ir_op_t* op);
+// Gives an op's results, whatever types they have, those that its text would leave out. False when they follow from
+// neither operands nor attributes.
+bool ir_assembly_infer(ir_context_t* ctx, ir_op_t* op);
 
 #endif  // IREE_C_IR_ASSEMBLY_H_

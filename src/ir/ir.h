@@ -381,7 +381,8 @@ struct ir_op_info_t {
               DIALECT(COMPLEX, "complex") DIALECT(ML_PROGRAM, "ml_program") DIALECT(HAL, "hal") DIALECT(FLOW, "flow") \
                   DIALECT(CHECK, "check") DIALECT(LINALG_EXT, "iree_linalg_ext") DIALECT(ENCODING, "iree_encoding") \
                   DIALECT(STREAM, "stream") DIALECT(TENSOR_EXT, "iree_tensor_ext") DIALECT(AFFINE, "affine") \
-                  DIALECT(SHAPE, "shape") DIALECT(CODEGEN, "iree_codegen") DIALECT(TRANSFORM, "transform")
+                  DIALECT(SHAPE, "shape") DIALECT(CODEGEN, "iree_codegen") DIALECT(TRANSFORM, "transform") \
+                  DIALECT(PDL, "pdl")
 // clang-format on
 typedef enum {
 #define DIALECT(name, text) IR_DIALECT_##name,

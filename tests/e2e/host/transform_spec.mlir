@@ -11,7 +11,7 @@
 // RUN: sed -e 's/cast_shape_dynamic_dims//;s/transform.type_conversion.tensor.//' %t.spec.mlir > %t.bad.mlir && not iree-compile --iree-preprocessing-transform-spec-filename=%t.bad.mlir --compile-to=input %s 2>&1 | FileCheck --check-prefix=TYPES %s
 // RUN: sed -e 's/"inline"/"licm"/' %t.spec.mlir > %t.bad.mlir && not iree-compile --iree-preprocessing-transform-spec-filename=%t.bad.mlir --compile-to=input %s 2>&1 | FileCheck --check-prefix=PASS %s
 // RUN: not iree-compile --iree-preprocessing-transform-spec-filename=%t.none.mlir --compile-to=input %s 2>&1 | FileCheck --check-prefix=NONE %s
-// MAIN: error: '{{.*}}.bad.mlir' has no transform.named_sequence @__transform_main of one argument
+// MAIN: .bad.mlir:{{[0-9:]*}} error: the file has no transform.named_sequence @__transform_main of one argument
 // UNDEFINED: error: 'transform.util.import_symbol' op names a symbol that the program has: if undefined
 // TYPES: error: 'transform.util.cast_and_call' op has values of other types; transform.type_conversion ops may allow casts
 // PASS: error: 'transform.apply_registered_pass' op names a pass that does not run here; inline, cse, canonicalize and symbol-dce do
