@@ -21,7 +21,9 @@ func.func @main(%a: tensor<{SIZE}xf32>, %b: tensor<{SIZE}xf32>) -> tensor<{SIZE}
 """
 COUNTERS = ["SQ_WAVES", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_INSTS_VMEM", "SQ_INSTS_LDS",
             "SQ_INSTS_BRANCH", "SQ_LDS_BANK_CONFLICT", "GRBM_COUNT", "SOFTGPU_BYTES_READ", "SOFTGPU_BYTES_WRITTEN",
-            "SOFTGPU_LANES"]
+            "SOFTGPU_LANES", "SOFTGPU_WAVES_HELD", "SOFTGPU_WAVES_HELD_MOST", "SOFTGPU_INSTS_WAIT", "SOFTGPU_INSTS_BARRIER"]
+# Waves that a SIMD holds.
+MOST_WAVES = {"gfx1100": 16, "gfx90a": 8, "gfx1201": 16}
 
 
 class Runner:
@@ -65,11 +67,16 @@ def check_target(runner, target, lanes):
     # Each wave reads the addresses of three buffers, and all of its lanes load twice and store once.
     wanted = {"SQ_WAVES": waves, "SQ_INSTS_VMEM": 3 * waves, "SQ_INSTS_LDS": 0, "SQ_LDS_BANK_CONFLICT": 0,
               "SOFTGPU_BYTES_READ": 2 * 4 * SIZE + 3 * 8 * waves, "SOFTGPU_BYTES_WRITTEN": 4 * SIZE,
-              "SOFTGPU_LANES": lanes * counted["SQ_INSTS_VALU"]}
+              "SOFTGPU_LANES": lanes * counted["SQ_INSTS_VALU"], "SOFTGPU_INSTS_BARRIER": 0,
+              "SOFTGPU_WAVES_HELD_MOST": MOST_WAVES[target] * waves}
     for name, value in wanted.items():
         expect(f"{target}: {name}", counted[name] == value, (counted[name], value))
     for name in ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "GRBM_COUNT"):
         expect(f"{target}: {name} is counted", counted[name] > 0, counted)
+    # So small a kernel leaves room; each wave waits for its addresses and its loads.
+    expect(f"{target}: occupancy", counted["SOFTGPU_WAVES_HELD"] % waves == 0 and
+           0 < counted["SOFTGPU_WAVES_HELD"] <= counted["SOFTGPU_WAVES_HELD_MOST"], counted)
+    expect(f"{target}: waits", counted["SOFTGPU_INSTS_WAIT"] >= 2 * waves, counted)
 
 
 def check_ranges(runner, target):
