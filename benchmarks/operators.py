@@ -226,6 +226,15 @@ def pools():
     op("lp pool", "LpPool", [x], kernel_shape=[3, 3], strides=[2, 2])
     op("max pool 1d", "MaxPool", [normal(1, 64, 10000)], kernel_shape=[3], strides=[2])
     op("lrn", "LRN", [normal(1, 64, 56, 56)], size=5)
+    for size, stride in ((3, 1), (3, 2), (5, 1), (7, 1)):
+        op(f"depthwise {size}x{size}/{stride}", "Conv", [normal(1, 32, 56, 56)], constants=[normal(32, 1, size, size)],
+           group=32, kernel_shape=[size] * 2, strides=[stride] * 2, pads=[size // 2] * 4)
+    op("depthwise 3x3 of 14", "Conv", [normal(1, 256, 14, 14)], constants=[normal(256, 1, 3, 3)], group=256,
+       kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    op("depthwise 3x3 ?", "Conv", [normal(1, 32, 56, 56)], constants=[normal(32, 1, 3, 3)], dynamic=True, group=32,
+       kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    op("depthwise 1d", "Conv", [normal(1, 64, 1000)], constants=[normal(64, 1, 15)], group=64, kernel_shape=[15],
+       pads=[7, 7])
     op("conv1d 1 channel", "Conv", [normal(1, 1, 16000)], constants=[normal(32, 1, 25)], kernel_shape=[25])
     op("conv1d 1 channel /5", "Conv", [normal(1, 1, 16000)], constants=[normal(64, 1, 10)], kernel_shape=[10],
        strides=[5])

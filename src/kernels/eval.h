@@ -68,8 +68,11 @@ ir_value_t* eval_convert(kernel_build_t* k, ir_value_t* value, const ir_type_t* 
 // times as much.
 ir_value_t* eval_multiply_add(kernel_build_t* k, ir_value_t* x, ir_value_t* y, ir_value_t* sum);
 
+// An operand's element of a contraction or convolution, in the type in which products are summed.
+ir_value_t* eval_widened(kernel_build_t* k, ir_op_t* op, uint32_t operand, const linear_t* coords);
+
 // Whether a window takes result dimension `dim` as it is.
-bool eval_window_stays(const ir_op_t* op, const graph_window_t* w, int32_t dim);
+bool eval_window_stays(const graph_window_t* w, int32_t dim);
 
 // Lanes along the line of an arg_reduce, where one result at a time is better than many.
 int64_t eval_arg_lanes(const device_info_t* device, const ir_op_t* op);
@@ -80,7 +83,6 @@ typedef struct guard_t {
   ir_value_t* mask;       // per lane; NULL: all
   ir_value_t* outer_mask;
   kernel_branch_t branch;
-  const ir_type_t* type;
 } guard_t;
 void guard_range(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t low, int64_t high);
 void guard_extent(kernel_build_t* k, guard_t* guard, const linear_t* x, const extent_t* high);
@@ -91,6 +93,25 @@ void guard_equal(kernel_build_t* k, guard_t* guard, const linear_t* x, int64_t v
 void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar);
 // `value` where the conditions hold, else `other` (scalar or lanes, made outside).
 ir_value_t* guard_end(kernel_build_t* k, guard_t* guard, ir_value_t* value, ir_value_t* other);
+// The same for up to GUARD_VALUES of one type, which become what there is behind.
+enum { GUARD_VALUES = 8 };
+void guard_begin_all(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar, uint32_t count);
+void guard_end_all(kernel_build_t* k, guard_t* guard, ir_value_t** values, ir_value_t* const* others, uint32_t count);
+
+// How a window or convolution moves along a dimension; and a tap of result `out` along its dimension `dim`, in the
+// operand, of `size` there.
+typedef struct eval_reach_t {
+  int64_t stride, dilation, low, spread;
+} eval_reach_t;
+typedef struct eval_tap_t {
+  const ir_op_t* op;
+  int32_t dim;
+  eval_reach_t reach;
+  linear_t out, tap;
+  extent_t size;
+} eval_tap_t;
+// Where that is, guarded against padding and holes of the operand unless it is known to be inside (k->inside_op).
+linear_t eval_tap(kernel_build_t* k, guard_t* guard, const eval_tap_t* tap);
 
 // Loops over sizes[0..count) around `body`, which gets the loop coordinates and accumulators and replaces the latter.
 // eval_fixed_loops: the same for sizes that are numbers.

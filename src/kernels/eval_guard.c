@@ -75,25 +75,35 @@ linear_t guard_spread(kernel_build_t* k, guard_t* guard, linear_t x, const exten
   return quotient;
 }
 
-void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar) {
+void guard_begin_all(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar, uint32_t count) {
+  const ir_type_t* types[GUARD_VALUES];
+  assert(count <= GUARD_VALUES);
+  for (uint32_t i = 0; i < count; ++i) types[i] = kernel_vector_type(k->ctx, scalar, k->lanes);
   guard->outer_mask = k->mask;
-  guard->type = kernel_vector_type(k->ctx, scalar, k->lanes);
   if (guard->mask) k->mask = both(k, k->mask, guard->mask);
-  if (guard->condition) guard->branch = kernel_if_begin(&k->b, guard->condition, &guard->type, 1);
+  if (guard->condition) guard->branch = kernel_if_begin(&k->b, guard->condition, types, count);
+}
+
+void guard_begin(kernel_build_t* k, guard_t* guard, const ir_type_t* scalar) { guard_begin_all(k, guard, scalar, 1); }
+
+void guard_end_all(kernel_build_t* k, guard_t* guard, ir_value_t** values, ir_value_t* const* others, uint32_t count) {
+  ir_value_t* all[GUARD_VALUES];
+  for (uint32_t i = 0; guard->mask && i < count; ++i) {
+    values[i] = kernel_ternary(&k->b, SCALAR_select, guard->mask, kernel_splat(&k->b, values[i], k->lanes),
+                               kernel_splat(&k->b, others[i], k->lanes));
+  }
+  k->mask = guard->outer_mask;
+  if (!guard->condition) return;
+  for (uint32_t i = 0; i < count; ++i) all[i] = kernel_splat(&k->b, values[i], k->lanes);
+  kernel_if_else(&k->b, &guard->branch, all, count);
+  for (uint32_t i = 0; i < count; ++i) all[i] = kernel_splat(&k->b, others[i], k->lanes);
+  kernel_if_end(&k->b, &guard->branch, all, count);
+  for (uint32_t i = 0; i < count; ++i) values[i] = ir_result(guard->branch.op, i);
 }
 
 ir_value_t* guard_end(kernel_build_t* k, guard_t* guard, ir_value_t* value, ir_value_t* other) {
-  if (guard->mask) {
-    value = kernel_ternary(&k->b, SCALAR_select, guard->mask, kernel_splat(&k->b, value, k->lanes),
-                           kernel_splat(&k->b, other, k->lanes));
-  }
-  k->mask = guard->outer_mask;
-  if (!guard->condition) return value;
-  value = kernel_splat(&k->b, value, k->lanes);
-  kernel_if_else(&k->b, &guard->branch, &value, 1);
-  other = kernel_splat(&k->b, other, k->lanes);
-  kernel_if_end(&k->b, &guard->branch, &other, 1);
-  return ir_result(guard->branch.op, 0);
+  guard_end_all(k, guard, &value, &other, 1);
+  return value;
 }
 
 typedef struct nest_t {

@@ -276,7 +276,7 @@ typedef struct contract_t {
   linear_t lhs[GRAPH_MAX_RANK], rhs[GRAPH_MAX_RANK];
 } contract_t;
 
-static ir_value_t* widened(kernel_build_t* k, ir_op_t* op, uint32_t operand, const linear_t* coords) {
+ir_value_t* eval_widened(kernel_build_t* k, ir_op_t* op, uint32_t operand, const linear_t* coords) {
   bool is_unsigned = graph_reads_unsigned(op, operand);
   const ir_type_t* accumulator = ir_type_scalar(op->results[0].type);
   const ir_type_t* wide = eval_accumulator(k->ctx, accumulator);
@@ -288,7 +288,7 @@ static ir_value_t* widened(kernel_build_t* k, ir_op_t* op, uint32_t operand, con
 static void contract_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, void* user) {
   contract_t* c = user;
   for (uint32_t i = 0; i < c->contract_count; ++i) c->lhs[c->lhs_contract[i]] = c->rhs[c->rhs_contract[i]] = at[i];
-  acc[0] = eval_multiply_add(k, widened(k, c->op, 0, c->lhs), widened(k, c->op, 1, c->rhs), acc[0]);
+  acc[0] = eval_multiply_add(k, eval_widened(k, c->op, 0, c->lhs), eval_widened(k, c->op, 1, c->rhs), acc[0]);
 }
 
 // Spreads result coordinates over the operands' batch and free dimensions.
@@ -350,17 +350,15 @@ static tap_place_t tap_place(const kernel_build_t* k, const ir_op_t* op, int64_t
   return k->before_end_dims >> result_dim & 1 ? TAP_BEFORE_END : TAP_ANYWHERE;
 }
 
-// Input coordinate of output `out` and tap `tap`, guarded against padding and holes of a dilated input unless it is
-// known to be inside.
-static linear_t tap_position(kernel_build_t* k, guard_t* guard, const linear_t* out, const linear_t* tap,
-                             const int64_t geometry[4], const extent_t* size, tap_place_t place) {
-  int64_t stride = geometry[0], dilation = geometry[1], pad = geometry[2], base_dilation = geometry[3];
-  linear_t x = linear_add(k, linear_scale(k, *out, stride), linear_scale(k, *tap, dilation));
-  x.constant -= pad;
+linear_t eval_tap(kernel_build_t* k, guard_t* guard, const eval_tap_t* tap) {
+  const eval_reach_t* reach = &tap->reach;
+  tap_place_t place = tap_place(k, tap->op, tap->dim);
+  linear_t x = linear_add(k, linear_scale(k, tap->out, reach->stride), linear_scale(k, tap->tap, reach->dilation));
+  x.constant -= reach->low;
   int64_t number;
-  bool after_begin = linear_is_constant(tap, &number) && number * dilation >= pad;
+  bool after_begin = linear_is_constant(&tap->tap, &number) && number * reach->dilation >= reach->low;
   bool inside = place == TAP_INSIDE || (place == TAP_BEFORE_END && after_begin);
-  return inside ? x : guard_spread(k, guard, x, size, base_dilation);
+  return inside ? x : guard_spread(k, guard, x, &tap->size, reach->spread);
 }
 
 // Few taps one after the other, each at its own constant distance: of the last dimensions, the others in loops.
@@ -406,10 +404,13 @@ static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   for (uint32_t i = 0; i < v->spatial; ++i) {
     char digit = (char)('0' + i);
     int64_t xd = graph_layout_axis(v->c.x_layout, digit);
-    int64_t geometry[4] = {v->c.strides[i], v->c.w_dilation[i], v->c.pad_low[i], v->c.x_dilation[i]};
-    extent_t size = eval_extent(ir_operand(v->op, 0), (int32_t)xd);
-    tap_place_t place = tap_place(k, v->op, graph_layout_axis(v->c.y_layout, digit));
-    x[xd] = tap_position(k, &guard, &v->out[i], &at[1 + i], geometry, &size, place);
+    eval_tap_t tap = {.op = v->op,
+                      .dim = graph_layout_axis(v->c.y_layout, digit),
+                      .reach = {v->c.strides[i], v->c.w_dilation[i], v->c.pad_low[i], v->c.x_dilation[i]},
+                      .out = v->out[i],
+                      .tap = at[1 + i],
+                      .size = eval_extent(ir_operand(v->op, 0), (int32_t)xd)};
+    x[xd] = eval_tap(k, &guard, &tap);
     w[graph_layout_axis(v->c.w_layout, digit)] = at[1 + i];
   }
   extent_t per_group = eval_extent(ir_operand(v->op, 1), (int32_t)graph_layout_axis(v->c.w_layout, 'i'));
@@ -420,7 +421,7 @@ static void conv_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc, v
   const ir_type_t* scalar = ir_type_scalar(acc[0]->type);
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, scalar);
-  ir_value_t* sum = eval_multiply_add(k, widened(k, v->op, 0, x), widened(k, v->op, 1, w), before);
+  ir_value_t* sum = eval_multiply_add(k, eval_widened(k, v->op, 0, x), eval_widened(k, v->op, 1, w), before);
   acc[0] = guard_end(k, &guard, sum, before);
 }
 
@@ -474,10 +475,15 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   linear_t in[GRAPH_MAX_RANK];
   guard_t guard = {0};
   for (int32_t i = 0; i < x->type->rank; ++i) {
-    int64_t geometry[4] = {v->w.strides[i], v->w.dilations[i], v->w.pad_low[i], v->w.base_dilations[i]};
-    extent_t size = eval_extent(x, i);
-    tap_place_t place = eval_window_stays(v->op, &v->w, i) ? TAP_INSIDE : tap_place(k, v->op, i);
-    in[i] = tap_position(k, &guard, &v->coords[i], &at[i], geometry, &size, place);
+    in[i] = v->coords[i];
+    if (eval_window_stays(&v->w, i)) continue;
+    eval_tap_t tap = {.op = v->op,
+                      .dim = i,
+                      .reach = {v->w.strides[i], v->w.dilations[i], v->w.pad_low[i], v->w.base_dilations[i]},
+                      .out = v->coords[i],
+                      .tap = at[i],
+                      .size = eval_extent(x, i)};
+    in[i] = eval_tap(k, &guard, &tap);
   }
   ir_value_t* before = acc[0];
   guard_begin(k, &guard, ir_type_scalar(before->type));
@@ -485,10 +491,9 @@ static void window_body(kernel_build_t* k, const linear_t* at, ir_value_t** acc,
   acc[0] = guard_end(k, &guard, after, before);
 }
 
-bool eval_window_stays(const ir_op_t* op, const graph_window_t* w, int32_t dim) {
-  extent_t from = eval_extent(ir_operand(op, 0), dim), to = eval_extent(&op->results[0], dim);
+bool eval_window_stays(const graph_window_t* w, int32_t dim) {
   return w->sizes[dim] == 1 && w->strides[dim] == 1 && w->base_dilations[dim] == 1 && w->pad_low[dim] == 0 &&
-         extent_equal(&from, &to);
+         w->pad_high[dim] == 0;
 }
 
 ir_value_t* element_window(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {

@@ -269,7 +269,9 @@ static void assign_block(layouts_t* l, ir_block_t* block) {
       continue;
     }
     if (contract) pack_contract(l, op, contract);
-    if (conv) layout_conv_assign(l->ctx, l->device, op, conv);
+    bool blocks = false;
+    for (uint32_t i = 0; i < op->result_count; ++i) blocks |= block_of_result(l, op, i) > 0;
+    if (conv) layout_conv_assign(l->ctx, l->device, op, conv, blocks);
     for (uint32_t i = 0; i < op->result_count; ++i) {
       int64_t tile = block_of_result(l, op, i);
       if (tile) pack_result(l, op, i, tile);

@@ -14,6 +14,7 @@
 #include "kernels/layout.h"
 #include "kernels/layout_tiles.h"
 #include "kernels/layout_winograd.h"
+#include "kernels/slide.h"
 #include "passes/constant_move.h"
 
 enum { LEAST_TILED = 16, MOST_SIZES = 64 };  // channels of an input whose rows are worth copying; sizes of a dispatch
@@ -25,6 +26,7 @@ typedef struct convs_t {
   ir_block_t* body;
   ir_op_t* op;
   graph_conv_t c;
+  bool slides;  // slide.c takes it: channels and weights stay as they are
 } convs_t;
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -455,7 +457,7 @@ static bool wants_input(const convs_t* v, const ir_value_t* x) {
   bool blocked = x->def && ir_is(x->def, GRAPH_UNPACK) && !ir_operand(x->def, 0)->def;
   if (wants_words(v) && !in_words(v)) return true;
   if (!is_read_only(x)) return true;
-  return is_depthwise(v, ir_operand(v->op, 1)->type) && channel != x->type->rank - 1 && !blocked;
+  return !v->slides && is_depthwise(v, ir_operand(v->op, 1)->type) && channel != x->type->rank - 1 && !blocked;
 }
 
 static void prepare_input(convs_t* v) {
@@ -465,14 +467,14 @@ static void prepare_input(convs_t* v) {
   uint32_t size_count = ir_attr_ints(graph_attr(v->dispatch, GRAPH_ATTR_sizes), sizes, MOST_SIZES + 1);
   if (ir_type_count(x->type) == 0 || x->type->dims[channel] == IR_DYNAMIC) return;
   if (!is_static(x) && (size_count > MOST_SIZES || !is_movable(v, x))) return;
-  bool pads = is_static(x) && needs_padding(v, last);
+  bool pads = !v->slides && is_static(x) && needs_padding(v, last);
   if (!pads && !wants_input(v, x)) return;
   const ir_attr_t* extents = ir_type_open_dims(x->type) ? extents_of(v, x) : NULL;
   helper_t h;
   helper_begin(v, &h, "input", x);
   if (pads) pad_columns(v, &h, last);
   const ir_type_t* plain = h.inner->type;
-  if (channel == 1) block = layout_channel_block(v->device, plain->element, plain->dims[channel]);
+  if (channel == 1 && !v->slides) block = layout_channel_block(v->device, plain->element, plain->dims[channel]);
   if (block) {
     const ir_type_t* packed = layout_packed_type(v->ctx, plain, channel, block);
     h.inner = ir_result(layout_tile_op(&h.b, GRAPH_PACK, h.inner, packed, channel, block), 0);
@@ -487,10 +489,24 @@ static void prepare_input(convs_t* v) {
   ir_op_set_operand(v->op, 0, arg);
 }
 
-void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t* dispatch, ir_op_t* op) {
+// Whether lines of the image stay as they are, since nobody around has its channels in blocks.
+static bool slides(const convs_t* v) {
+  if (!slide_takes(v->device, v->op, NULL)) return false;
+  for (const ir_op_t* op = v->op->next; op; op = op->next) {
+    if (ir_is(op, GRAPH_TRANSPOSE)) return false;
+  }
+  IR_FOR_OPS(op, v->body) {
+    if (ir_is(op, GRAPH_UNPACK)) return false;
+  }
+  return true;
+}
+
+void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t* dispatch, ir_op_t* op, bool blocks) {
   convs_t v = {.ctx = ctx, .device = device, .dispatch = dispatch, .body = dispatch->regions[0].first, .op = op};
   v.c = graph_conv_read(op);
+  v.slides = !blocks && slides(&v);
   prepare_input(&v);
+  if (v.slides) return;
   v.c = graph_conv_read(op);
   if (!tile_weights(&v) && !transform_weights(&v)) pack_weights(&v);
 }

@@ -5,8 +5,9 @@
 #include "dialects/graph.h"
 #include "kernels/device.h"
 
-// Packs the weights of the convolution `op` in `dispatch`, and brings its input into a form that conv.c takes.
-void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t* dispatch, ir_op_t* op);
+// Packs the weights of the convolution `op` in `dispatch`, and brings its input into a form that conv.c takes. Where
+// neither the input nor, unless `blocks`, the results are in blocks of channels, slide.c may take it as it is.
+void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t* dispatch, ir_op_t* op, bool blocks);
 
 // Elements of a vector.
 int64_t layout_vector_lanes(const device_info_t* device, const ir_type_t* element);

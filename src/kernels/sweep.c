@@ -2,37 +2,29 @@
 //
 //   for a row:   rows inside, and it is long?  columns first .. end, by vectors without guards, then
 //                                              0 .. first and end .. size, by vectors with guards for columns
-//                else                          all of it with guards
+//                else                          all of it with guards; of a known size the same with guards for rows
 // Neighbouring vectors overlap where the columns are no multiple of their lanes.
 #include "kernels/sweep.h"
 
 #include <string.h>
 
-// How result dimension `dim` moves over the operand.
-typedef struct reach_t {
-  int32_t from;  // the operand's dimension; -1: along none
-  int64_t window, stride, dilation, low, spread;
-} reach_t;
-
-static reach_t read_conv(const ir_op_t* op, int32_t dim) {
+static sweep_reach_t read_conv(const ir_op_t* op, int32_t dim) {
   graph_conv_t c = graph_conv_read(op);
   const char* x = strchr(c.x_layout, c.y_layout[dim]);
   const char* w = strchr(c.w_layout, c.y_layout[dim]);
-  if (!x || !w || c.y_layout[dim] < '0' || c.y_layout[dim] > '9') return (reach_t){.from = -1};
+  if (!x || !w || c.y_layout[dim] < '0' || c.y_layout[dim] > '9') return (sweep_reach_t){.from = -1};
   int32_t i = c.y_layout[dim] - '0';
-  return (reach_t){(int32_t)(x - c.x_layout),
-                   ir_operand(op, 1)->type->dims[w - c.w_layout],
-                   c.strides[i],
-                   c.w_dilation[i],
-                   c.pad_low[i],
-                   c.x_dilation[i]};
+  return (sweep_reach_t){(int32_t)(x - c.x_layout),
+                         ir_operand(op, 1)->type->dims[w - c.w_layout],
+                         {c.strides[i], c.w_dilation[i], c.pad_low[i], c.x_dilation[i]}};
 }
 
-static reach_t read_reach(const ir_op_t* op, int32_t dim) {
+sweep_reach_t sweep_reach(const ir_op_t* op, int32_t dim) {
   if (ir_is(op, GRAPH_CONV)) return read_conv(op, dim);
   graph_window_t w = graph_window_read(op);
-  if (eval_window_stays(op, &w, dim)) return (reach_t){.from = -1};
-  return (reach_t){dim, w.sizes[dim], w.strides[dim], w.dilations[dim], w.pad_low[dim], w.base_dilations[dim]};
+  if (eval_window_stays(&w, dim)) return (sweep_reach_t){.from = -1};
+  eval_reach_t at = {w.strides[dim], w.dilations[dim], w.pad_low[dim], w.base_dilations[dim]};
+  return (sweep_reach_t){dim, w.sizes[dim], at};
 }
 
 // How often scalar functions alone lead from `value` to `op`; -1 where something else may.
@@ -50,40 +42,57 @@ static int32_t count_paths(const ir_value_t* value, const ir_op_t* op, int32_t d
   return count;
 }
 
-bool sweep_find(const dispatch_t* d, ir_value_t* domain, sweep_t* out) {
-  const ir_op_t* op = d->root;
-  int32_t last = domain->type->rank - 1;
-  if (!op || d->device->kind != DEVICE_CPU || (!ir_is(op, GRAPH_WINDOW) && !ir_is(op, GRAPH_CONV))) return false;
-  if (!eval_same_shape(&op->results[0], domain) || count_paths(domain, op, 0) <= 0) return false;
+bool sweep_read(const ir_op_t* op, sweep_t* out) {
+  if (!ir_is(op, GRAPH_WINDOW) && !ir_is(op, GRAPH_CONV)) return false;
   *out = (sweep_t){.op = op};
-  for (int32_t i = 0; i <= last; ++i) {
-    reach_t r = read_reach(op, i);
+  for (int32_t i = 0; i < op->results[0].type->rank; ++i) {
+    sweep_reach_t r = sweep_reach(op, i);
     if (r.from < 0) continue;
-    if (r.spread != 1 || r.window == IR_DYNAMIC || r.window < 1) return false;
+    if (r.at.spread != 1 || r.window == IR_DYNAMIC || r.window < 1) return false;
     out->dims |= 1u << i;
   }
-  return out->dims >> last & 1;
+  return true;
+}
+
+bool sweep_find(const dispatch_t* d, ir_value_t* domain, sweep_t* out) {
+  const ir_op_t* op = d->root;
+  if (!op || d->device->kind != DEVICE_CPU || !sweep_read(op, out)) return false;
+  if (!eval_same_shape(&op->results[0], domain) || count_paths(domain, op, 0) <= 0) return false;
+  return out->dims >> (domain->type->rank - 1) & 1;
 }
 
 // Coordinates first .. end of a dimension: where all of a window lies inside.
 static share_t inside_range(kernel_build_t* k, const sweep_t* s, const ir_value_t* domain, int32_t dim) {
-  reach_t r = read_reach(s->op, dim);
+  sweep_reach_t r = sweep_reach(s->op, dim);
   ir_value_t *size = eval_size(k, ir_operand(s->op, 0), r.from), *count = eval_size(k, domain, dim);
-  int64_t before = r.low > 0 ? (r.low + r.stride - 1) / r.stride : 0;
-  int64_t around = r.low - (r.window - 1) * r.dilation - 1 + r.stride;
+  int64_t stride = r.at.stride, low = r.at.low, before = low > 0 ? (low + stride - 1) / stride : 0;
+  int64_t around = low - (r.window - 1) * r.at.dilation - 1 + stride;
   ir_value_t* first = index_binary(k, SCALAR_min, count, index_constant(k, before));
   ir_value_t* end = index_binary(k, SCALAR_add, size, index_constant(k, around));
   end = index_binary(k, SCALAR_max, end, index_constant(k, 0));
-  end = index_binary(k, SCALAR_divu, end, index_constant(k, r.stride));
+  end = index_binary(k, SCALAR_divu, end, index_constant(k, stride));
   end = index_binary(k, SCALAR_min, index_binary(k, SCALAR_max, end, first), count);
   return (share_t){first, end};
+}
+
+static bool range_is_known(const share_t* range, int64_t* lower, int64_t* upper) {
+  return kernel_constant_index(range->lower, lower) && kernel_constant_index(range->upper, upper);
 }
 
 // Vectors over `part`, none of which begins behind `most`.
 static void neighbours(dispatch_t* d, share_t part, ir_value_t* most, int64_t lanes, const strip_call_t* call) {
   kernel_build_t* k = &d->k;
-  int64_t outer_lanes = k->lanes;
+  int64_t outer_lanes = k->lanes, lower, upper, last;
+  bool known = range_is_known(&part, &lower, &upper) && kernel_constant_index(most, &last);
+  if (known && lower >= upper) return;
   k->lanes = lanes;
+  if (known && upper - lower <= lanes) {
+    linear_t only = linear_constant(lower < last ? lower : last);
+    only.lane = 1;
+    call->body(d, only, NULL, call->user);
+    k->lanes = outer_lanes;
+    return;
+  }
   kernel_loop_t loop = kernel_loop_begin(k, part.lower, part.upper, lanes, NULL, 0);
   linear_t at = linear_value(kernel_binary(&k->b, SCALAR_min, loop.index, most));
   at.lane = 1;
@@ -99,8 +108,15 @@ static ir_value_t* others_inside(kernel_build_t* k, const sweep_t* s, const ir_v
   for (int32_t i = 0; i < domain->type->rank - 1; ++i) {
     if (!(s->dims >> i & 1)) continue;
     share_t range = inside_range(k, s, domain, i);
+    int64_t lower, upper;
+    bool known = range_is_known(&range, &lower, &upper);
+    if (known && lower == 0 && upper == domain->type->dims[i]) continue;
     ir_value_t* from = kernel_binary(&k->b, SCALAR_sub, linear_scalar(k, &coords[i]), range.lower);
     ir_value_t* length = kernel_binary(&k->b, SCALAR_sub, range.upper, range.lower);
+    if (s->strip > 1 && i == s->strip_dim) {  // all of them
+      length = kernel_add_const(&k->b, length, 1 - s->strip);
+      length = kernel_binary(&k->b, SCALAR_max, length, kernel_index(&k->b, 0));
+    }
     ir_value_t* here = kernel_binary(&k->b, SCALAR_ltu, from, length);
     all = all ? kernel_binary(&k->b, SCALAR_and, all, here) : here;
   }
@@ -114,9 +130,9 @@ static ir_value_t* whole_vectors(kernel_build_t* k, ir_value_t* count, int64_t l
   return index_binary(k, SCALAR_mul, vectors, index_constant(k, lanes));
 }
 
-// A line inside along the other dimensions, at least a vector of which is inside along its own.
-static void long_line(dispatch_t* d, const sweep_t* s, share_t inside, ir_value_t* domain, int64_t lanes,
-                      const strip_call_t* call) {
+// A line at least a vector of which is inside along its own dimension; along those of `others` all of it is.
+static void long_line(dispatch_t* d, const sweep_t* s, share_t inside, ir_value_t* domain, uint32_t others,
+                      int64_t lanes, const strip_call_t* call) {
   kernel_build_t* k = &d->k;
   int32_t last = domain->type->rank - 1;
   ir_value_t* size = eval_size(k, domain, last);
@@ -128,14 +144,14 @@ static void long_line(dispatch_t* d, const sweep_t* s, share_t inside, ir_value_
     right = index_binary(k, SCALAR_max, right, left);
   }
   k->inside_op = s->op;
-  k->inside_dims = s->dims;
+  k->inside_dims = others | 1u << last;
   neighbours(d, (share_t){left, right}, index_binary(k, SCALAR_sub, inside.upper, step), lanes, call);
   // The left border's vectors end before the right border begins.
-  k->inside_dims = s->dims & ~(1u << last);
+  k->inside_dims = others;
   share_t borders[2] = {{zero, left}, {right, size}};
   for (int i = 0; i < 2; ++i) {
-    int64_t none;
-    if (!i && kernel_constant_index(left, &none) && !none) continue;
+    int64_t lower, upper;
+    if (range_is_known(&borders[i], &lower, &upper) && lower == upper) continue;
     k->before_end_dims = i ? 0 : 1u << last;
     if (d->device->has_masks) {
       neighbours(d, borders[i], index_binary(k, SCALAR_sub, size, step), lanes, call);
@@ -147,18 +163,45 @@ static void long_line(dispatch_t* d, const sweep_t* s, share_t inside, ir_value_
   k->inside_op = NULL;
 }
 
+// A line of known size.
+static void fixed_line(dispatch_t* d, const sweep_t* s, share_t inside, ir_value_t* domain, uint32_t others,
+                       int64_t lanes, const strip_call_t* call) {
+  kernel_build_t* k = &d->k;
+  int64_t lower, upper;
+  if (range_is_known(&inside, &lower, &upper) && upper - lower >= lanes) {
+    long_line(d, s, inside, domain, others, lanes, call);
+    return;
+  }
+  k->inside_op = s->op;
+  k->inside_dims = others;
+  strips(d, domain->type->dims[domain->type->rank - 1], lanes, NULL, 0, call->body, call->user);
+  k->inside_op = NULL;
+}
+
 void sweep_line(dispatch_t* d, const sweep_t* s, ir_value_t* domain, const linear_t* coords, int64_t lanes,
                 const strip_call_t* call) {
   kernel_build_t* k = &d->k;
   int32_t last = domain->type->rank - 1;
   share_t inside = inside_range(k, s, domain, last);
   ir_value_t *zero = index_constant(k, 0), *size = eval_size(k, domain, last);
+  uint32_t dims = s->dims & ~(1u << last);
+  ir_value_t* others = others_inside(k, s, domain, coords);
+  int64_t lower, upper;
+  if (range_is_known(&inside, &lower, &upper)) {
+    kernel_branch_t apart = {0};
+    if (others) apart = kernel_if_begin(&k->b, others, NULL, 0);
+    fixed_line(d, s, inside, domain, dims, lanes, call);
+    if (!others) return;
+    kernel_if_else(&k->b, &apart, NULL, 0);
+    fixed_line(d, s, inside, domain, 0, lanes, call);
+    kernel_if_end(&k->b, &apart, NULL, 0);
+    return;
+  }
   ir_value_t* length = index_binary(k, SCALAR_sub, inside.upper, inside.lower);
   ir_value_t* fast = kernel_binary(&k->b, SCALAR_ge, length, index_constant(k, lanes));
-  ir_value_t* others = others_inside(k, s, domain, coords);
   if (others) fast = kernel_binary(&k->b, SCALAR_and, fast, others);
   kernel_branch_t branch = kernel_if_begin(&k->b, fast, NULL, 0);
-  long_line(d, s, inside, domain, lanes, call);
+  long_line(d, s, inside, domain, dims, lanes, call);
   kernel_if_else(&k->b, &branch, NULL, 0);
   strips_between(d, (share_t){zero, size}, lanes, NULL, 0, call);
   kernel_if_end(&k->b, &branch, NULL, 0);

@@ -5,7 +5,7 @@
 // RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx942 --iree-codegen-strategy=matrix --compile-to=executable-targets %s -o - | FileCheck %s --check-prefix=MATRIX
 // RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx942 --iree-codegen-strategy=map --compile-report=- %s -o %t.vmfb 2>&1 | FileCheck %s --check-prefix=REPORT
 // RUN: not iree-compile --iree-hal-target-device=local --iree-codegen-strategy=tyle %s -o %t.vmfb 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// UNKNOWN: --iree-codegen-strategy=tyle: there are tiles, dots, contract, winograd, conv, rows, scan, transpose, map, radix, merge, select_lanes, select_digits, select, places, suppress, rank, scatter, solve, region, attention, few_matrix, few, staged, matrix, depthwise, tile
+// UNKNOWN: --iree-codegen-strategy=tyle: there are tiles, dots, contract, winograd, conv, slide, rows, scan, transpose, map, radix, merge, select_lanes, select_digits, select, places, suppress, rank, scatter, solve, region, attention, few_matrix, few, staged, matrix, depthwise, tile
 //
 // LIST: product_dispatch_0{{.*}}: few_matrix declines: it has more than 31 rows, fewer than 32 columns or 64 of depth, or weights lie otherwise
 // LIST: product_dispatch_0{{.*}}: staged: {{[0-9]+}} cycles, chosen

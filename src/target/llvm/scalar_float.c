@@ -133,6 +133,18 @@ static bool is_in_range(emit_t* e, LLVMTypeRef type) {
   return e->features.range && (bits == 32 || bits == 64) && (total == 128 || total == 256 || total == 512);
 }
 
+// x86's instruction gives its second operand where they are equal or one is NaN. Done in both orders the bits of zeros
+// that differ in sign, and of NaN, are right in one of the results: `or` gives the negative zero and keeps NaN, `and`
+// gives the positive zero.
+static LLVMValueRef extremum_both_ways(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool is_max) {
+  LLVMRealPredicate better = is_max ? LLVMRealOGT : LLVMRealOLT;
+  LLVMValueRef first = build_bits_of(e, build_select(e, build_fcmp(e, better, a, b), a, b));
+  LLVMValueRef second = build_bits_of(e, build_select(e, build_fcmp(e, better, b, a), b, a));
+  if (!is_max) return build_from_bits(e, build_or(e, first, second), LLVMTypeOf(a));
+  LLVMValueRef nan = build_sext(e, are_nan(e, a, b), LLVMTypeOf(first));
+  return build_from_bits(e, build_or(e, build_and(e, first, second), nan), LLVMTypeOf(a));
+}
+
 static LLVMValueRef extremum(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool is_max) {
   double value;
   if (!e->features.native_minimum) {
@@ -140,6 +152,9 @@ static LLVMValueRef extremum(emit_t* e, LLVMValueRef a, LLVMValueRef b, bool is_
     if (constant_number(a, &value)) return against_constant(e, b, a, value, is_max);
   }
   if (is_in_range(e, LLVMTypeOf(a))) return extremum_in_range(e, a, b, is_max);
+  unsigned bits = build_bits(LLVMTypeOf(a));
+  bool is_vector = build_lanes(LLVMTypeOf(a)) > 1 && (bits == 32 || bits == 64);
+  if (is_vector && !e->features.native_minimum) return extremum_both_ways(e, a, b, is_max);
   return build_intrinsic2(e, is_max ? "llvm.maximum" : "llvm.minimum", a, b);
 }
 FLOAT_ROW(min, extremum(e, a, b, false))
