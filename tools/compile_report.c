@@ -19,10 +19,12 @@ static size_t resident_bytes(void) {
   return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
+// The kernel's own number lags behind by some pages.
 static size_t peak_bytes(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
-  return (size_t)usage.ru_maxrss << 10;
+  size_t peak = (size_t)usage.ru_maxrss << 10, now = resident_bytes();
+  return now > peak ? now : peak;
 }
 
 void report_begin(compile_report_t* report) { memset(report, 0, sizeof(*report)); }

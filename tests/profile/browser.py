@@ -10,6 +10,7 @@ import argparse
 import html.parser
 import json
 import pathlib
+import struct
 import subprocess
 import sys
 
@@ -41,6 +42,13 @@ document.body.dataset.probe = JSON.stringify({
   bars: [...document.querySelectorAll("#instructions .heat span")].map(bar => bar.offsetWidth),
 });
 </script>"""
+# Of pages that lack most of that.
+SHORT = """<script>document.body.dataset.probe = JSON.stringify({
+  errors, title: document.title, text: document.body.innerText, width: document.body.scrollWidth, window: innerWidth,
+  rows: document.querySelectorAll("#kernels tbody tr").length, timeline: !!document.querySelector("canvas"),
+});</script>"""
+HEADER = struct.Struct("<4sHHIIQ")
+MANY = 100001  # more spans than a page shows
 passed = failed = 0
 
 
@@ -61,12 +69,58 @@ def expect(what, is_right, found):
         print(f"FAILED {what}: {found!r}")
 
 
-def page_of(tools, folder, name, *arguments):
+def records(path):
+    """A profile's records, each with the end of its content type and where its payload begins."""
+    data, at = path.read_bytes(), HEADER.size
+    while at < len(data):
+        length, payload = struct.unpack_from("<QQ", data, at)
+        header, kind, _ = struct.unpack_from("<III", data, at + 56)
+        record = data[at:at + length]
+        yield record[header:header + kind].rpartition(b".")[2], record, length - payload
+        at += length
+
+
+def write_profile(path, parts):
+    body = b"".join(parts)
+    path.write_bytes(HEADER.pack(b"IRPF", 1, 6, HEADER.size, 0, HEADER.size + len(body)) + body)
+    return path
+
+
+def repeated(record, start, count):
+    """A record with its payload's first part as often as that."""
+    length, = struct.unpack_from("<I", record, start)
+    payload = record[start:start + length] * count
+    return struct.pack("<QQ", start + len(payload), len(payload)) + record[16:start] + payload
+
+
+def edges(folder, profile):
+    """Profiles of nothing, of a session in which nothing was recorded, of one dispatch and of very many."""
+    known = list(records(profile))
+    (folder / "header.ireeprof").write_bytes(HEADER.pack(b"IRPF", 1, 6, HEADER.size, 0, 0))
+    write_profile(folder / "nothing.ireeprof", [record for kind, record, _ in known if kind == b"session"])
+    for name, count in (("single", 1), ("many", MANY)):
+        write_profile(folder / f"{name}.ireeprof", [repeated(record, start, count) if kind == b"dispatch-events" else record
+                                                    for kind, record, start in known if kind != b"host-execution-events"])
+    return {"header": (0, 0), "nothing": (0, 0), "single": (1, 1), "many": (1, MANY)}
+
+
+def check_edges(options, scheme):
+    for name, (rows, count) in edges(options.folder, options.folder / "local-task.ireeprof").items():
+        page = page_of(options.tools, options.folder, f"edge-{name}", options.folder / f"{name}.ireeprof", probe=SHORT)
+        found = look(options.browser, options.folder, page, scheme)
+        where = f"{name}, {scheme}"
+        expect(f"{where}: no errors", found and found["errors"] == [] and found["width"] <= found["window"], found)
+        expect(f"{where}: kernels", (found.get("rows"), found.get("timeline")) == (rows, rows > 0), found)
+        expect(f"{where}: count", str(count) in found.get("text", ""), found)
+        expect(f"{where}: what is left out", ("not in the charts" in found.get("text", "")) == (count == MANY), found)
+
+
+def page_of(tools, folder, name, *arguments, probe=PROBE):
     text = subprocess.run([tools / "iree-profile", "report", *arguments], capture_output=True, text=True, check=True).stdout
     # Nothing may come from anywhere else: the page says so itself, and the browser holds it to that.
     head = "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'\">"
     path = folder / f"{name}.html"
-    path.write_text(text.replace("<head>", "<head>" + head + ERRORS).replace("</body>", PROBE + "</body>"))
+    path.write_text(text.replace("<head>", "<head>" + head + ERRORS).replace("</body>", probe + "</body>"))
     return path
 
 
@@ -125,6 +179,7 @@ def main():
             expect(f"{where}: width", found["width"] <= found["window"], found)
         narrow = look(options.browser, options.folder, pages["two"], scheme, width=500)
         expect(f"narrow, {scheme}", narrow and narrow["width"] <= narrow["window"], narrow)
+        check_edges(options, scheme)
         if options.traces:
             page = page_of(options.tools, options.folder, "traces", options.traces)
             found = look(options.browser, options.folder, page, scheme)

@@ -6,6 +6,7 @@
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --input=2xf32=1,2 --device_capture_file=x 2>&1 | grep "no other tool is asked to capture"
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --input=2xf32=1,2 --device_capture_label=x 2>&1 | grep "no other tool is asked to capture"
 // RUN: for f in vulkan_validation_layers metal_resource_hazard_tracking; do not iree-run-module --$f=true --module=%t.vmfb 2>&1 | grep "flag '$f' is IREE's and not here: there is no" || exit 1; done
+// RUN: not iree-run-module --task_topology_snapshot=x --module=%t.vmfb 2>&1 | grep "flag 'task_topology_snapshot' is IREE's and not here: topologies are the host's own"
 // RUN: not iree-run-module --driver=none --module=%t.vmfb --function=same --input=2xf32 2>&1 | grep "no driver 'none' registered"
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --entry_function=none 2>&1 | grep "no function .none. exported"
 // RUN: not iree-run-module --device=local-sync --module=%t.vmfb --module_mode=none --function=same 2>&1 | grep "unrecognized --module_mode= value 'none'"
