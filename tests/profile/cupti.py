@@ -108,6 +108,8 @@ def check_times(runner):
     for row in dispatches:
         graphs[row["submission_id"]].append(row["duration_ticks"])
     expect("times: of graphs", len(graphs) >= 3 and all(graph == [1000] * count for graph in graphs.values()), graphs)
+    dispatches, _ = run(count, CUPTI_OTHERS="2500000")
+    expect("times: beside others' kernels", [row["duration_ticks"] for row in dispatches] == [1000] * count, dispatches[:3])
     expect("times: other kernels than were launched are none", run(count - 1)[0] == run(count + 1)[0] == [], count)
 
 

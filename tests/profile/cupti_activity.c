@@ -68,12 +68,29 @@ int double_next(uint8_t* buffer, size_t length, uint8_t** inout_record) {
   return next < buffer + length ? 0 : END;
 }
 
+// Kernels that others launched: as many as CUPTI_OTHERS says.
+static void give_others(void) {
+  const char* text = getenv("CUPTI_OTHERS");
+  for (int left = atoi(text ? text : "0"); left > 0;) {
+    uint8_t* buffer = NULL;
+    size_t capacity = 0, records = 0, length = 0;
+    state.request(&buffer, &capacity, &records);
+    for (; left > 0 && capacity - length >= sizeof(cupti_kernel_record_t);
+         --left, length += sizeof(cupti_kernel_record_t)) {
+      const cupti_kernel_record_t kernel = {.kind = CUPTI_KERNELS, .start = 1, .end = 2, .correlation = UINT32_MAX};
+      memcpy(buffer + length, &kernel, sizeof(kernel));
+    }
+    state.complete(NULL, 0, buffer, capacity, length);
+  }
+}
+
 // The first flush finds nothing yet.
 int double_flush(uint32_t flags) {
   static bool was_asked;
   const char* count = getenv("CUPTI_KERNELS");
   bool is_first = !was_asked;
   was_asked = true;
+  if (is_first) give_others();
   for (; !is_first && state.done < state.count && state.is_on[CUPTI_KERNELS]; ++state.done) {
     uint8_t* buffer = NULL;
     size_t capacity = 0, records = 0, length = 0;

@@ -58,23 +58,26 @@ static void initialize(void) {
 // Records
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Room for one more; false: there is none, and it is lost.
-static bool reserve(iree_host_size_t count, iree_host_size_t size, iree_host_size_t* capacity, void** inout_items) {
-  if (count < *capacity) return true;
-  if (count >= MAX_KEPT) return false;
-  iree_status_t status = iree_allocator_grow_array(iree_allocator_system(), count + 1, size, capacity, inout_items);
+// Room for one more; false: there is none, and it is lost. Of very many, which nobody asks for, the older half goes.
+static bool reserve(iree_host_size_t* count, iree_host_size_t size, iree_host_size_t* capacity, void** inout_items) {
+  if (*count == MAX_KEPT) {
+    *count = MAX_KEPT / 2;
+    memmove(*inout_items, (uint8_t*)*inout_items + *count * size, *count * size);
+  }
+  if (*count < *capacity) return true;
+  iree_status_t status = iree_allocator_grow_array(iree_allocator_system(), *count + 1, size, capacity, inout_items);
   return iree_status_consume_code(status) == IREE_STATUS_OK;
 }
 
 static void keep_kernel(const cupti_kernel_record_t* record) {
   if (!record->start || !record->end) return;
-  if (!reserve(activity.kernel_count, sizeof(kernel_t), &activity.kernel_capacity, (void**)&activity.kernels)) return;
+  if (!reserve(&activity.kernel_count, sizeof(kernel_t), &activity.kernel_capacity, (void**)&activity.kernels)) return;
   activity.kernels[activity.kernel_count++] = (kernel_t){record->correlation, {record->start, record->end}};
 }
 
 static void keep_call(const cupti_external_record_t* record) {
   if (record->external_kind != CUPTI_EXTERNAL_UNKNOWN) return;
-  if (!reserve(activity.call_count, sizeof(call_t), &activity.call_capacity, (void**)&activity.calls)) return;
+  if (!reserve(&activity.call_count, sizeof(call_t), &activity.call_capacity, (void**)&activity.calls)) return;
   activity.calls[activity.call_count++] = (call_t){record->id, record->correlation};
 }
 
