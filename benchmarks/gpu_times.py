@@ -149,8 +149,11 @@ def share(part, whole):
 
 
 def timed(program, span, *flags):
-    """Rows of the table: dispatches that are timed, and by what."""
-    took, rows = program.run("device-queue-events", "dispatch-events", flags=flags)
+    """Rows of the table: dispatches that are timed, and by what; or why they are not."""
+    try:
+        took, rows = program.run("device-queue-events", "dispatch-events", flags=flags)
+    except ToolError as error:
+        return [("dispatches are not timed", str(error).splitlines()[-1][:500])]
     apart, _ = spans(rows)
     total, count = dispatches(rows)
     return [("dispatches are timed by", source(program)), ("their sum", f"{total:.4f}"), ("dispatches", str(count)),
