@@ -33,6 +33,10 @@ typedef struct emit_target_t {
   LLVMValueRef (*workgroup_memory)(emit_t* e, uint64_t offset);  // address of a byte of workgroup memory
   // Calls a function of the runtime's plugins with what is passed, and the fields that are named; CPUs.
   void (*call_import)(emit_t* e, ir_op_t* op, const LLVMValueRef* args, unsigned count);
+  // Bytes, a power of two, that an access adds to a scalar base and a lane's own offset for free; 0 where it takes no
+  // scalar base. NULL: on no processor.
+  int64_t (*near_bytes)(const emit_t* e);
+  bool equal_only;     // scalars of 64 bits are compared for equality in one instruction, but not for order
   bool selects_words;  // of vectors by one flag word by word, not element by element
   const char* atomic_scope;
   const char* exp2;  // intrinsic of its own instruction for f32 numbers, within two units of the last place

@@ -17,6 +17,12 @@ static bool tests_at_end(const emit_t* e, LLVMValueRef lower, LLVMValueRef upper
          LLVMConstIntGetSExtValue(lower) < LLVMConstIntGetSExtValue(upper);
 }
 
+// Whether the index becomes `upper` itself, on processors whose scalar unit compares 64 bits for equality only.
+static bool ends_on(const emit_t* e, LLVMValueRef lower, LLVMValueRef upper, LLVMValueRef step) {
+  if (!e->hooks->equal_only || !LLVMIsAConstantInt(step) || LLVMConstIntGetSExtValue(step) <= 0) return false;
+  return (LLVMConstIntGetSExtValue(upper) - LLVMConstIntGetSExtValue(lower)) % LLVMConstIntGetSExtValue(step) == 0;
+}
+
 // for: head tests, body runs, latch adds the step. The head's phis are the loop's results; where the latch tests, they
 // are what it carries on.
 // Whether a matrix instruction makes the value, which as the iteration value `next` others read, too.
@@ -86,7 +92,8 @@ void emit_op_for(emit_t* e, ir_op_t* op) {
     if (at_end) emit_set(ir_result(op, i), emit_operand(yield, i));
   }
   if (at_end) {
-    LLVMBuildCondBr(e->builder, build_icmp(e, LLVMIntSLT, next, upper), head, after);
+    LLVMIntPredicate before_end = ends_on(e, lower, upper, step) ? LLVMIntNE : LLVMIntSLT;
+    LLVMBuildCondBr(e->builder, build_icmp(e, before_end, next, upper), head, after);
   } else {
     LLVMBuildBr(e->builder, head);
   }

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "target/entry.h"
+#include "target/llvm/address.h"
 #include "target/llvm/build.h"
 #include "target/llvm/emit.h"
 #include "target/llvm/reload.h"
@@ -14,11 +15,6 @@ static const ir_type_t* element_of(const ir_op_t* op, uint32_t memory_operand) {
 
 static LLVMTypeRef element_memory_type(emit_t* e, const ir_op_t* op, uint32_t memory_operand) {
   return emit_memory_type(e, element_of(op, memory_operand));
-}
-
-static LLVMValueRef address_of(emit_t* e, const ir_op_t* op, uint32_t memory_operand) {
-  return build_address(e, element_memory_type(e, op, memory_operand), emit_operand(op, memory_operand),
-                       emit_operand(op, memory_operand + 1));
 }
 
 static unsigned alignment_of(const ir_op_t* op, const ir_type_t* element) {
@@ -66,7 +62,8 @@ static void mark_readonly_memory(emit_t* e, const ir_op_t* op, uint32_t memory_o
 void emit_op_load(emit_t* e, ir_op_t* op) {
   const ir_type_t* type = ir_result(op, 0)->type;
   LLVMTypeRef memory = emit_memory_type(e, type);
-  LLVMValueRef address = reload_address(e, op, element_memory_type(e, op, 0), memory);
+  bool on_cpu = e->target->device.kind == DEVICE_CPU;
+  LLVMValueRef address = on_cpu ? reload_address(e, op, element_memory_type(e, op, 0), memory) : address_of(e, op, 0);
   unsigned align = alignment_of(op, element_of(op, 0));
   LLVMValueRef loaded;
   if (op->operand_count <= 2) {

@@ -279,6 +279,17 @@ static void amdgpu_settle(emit_t* e, LLVMValueRef* values, unsigned count) {
   text_finish(&constraints);
 }
 
+// Of the constant that global_load and its like add; before gfx9 they do not exist. See "FLAT, Scratch, and Global" in
+// the ISA manuals: signed numbers of 13, 12 (gfx10) or 24 bits (gfx12). LLVM 22's other instruction selection does not
+// know what addresses are hidden behind.
+static int64_t amdgpu_near_bytes(const emit_t* e) {
+  const char* cpu = e->target->cpu;
+  if (e->amd->global_isel) return 0;
+  if (strncmp(cpu, "gfx12", 5) == 0) return 1 << 23;
+  if (strncmp(cpu, "gfx10", 5) == 0) return 1 << 11;
+  return strncmp(cpu, "gfx9", 4) == 0 || strncmp(cpu, "gfx11", 5) == 0 ? 1 << 12 : 0;
+}
+
 const emit_target_t hooks_amdgpu = {
     .spaces = {[IR_SPACE_GLOBAL] = 1,
                [IR_SPACE_CONSTANT] = CONSTANT_SPACE,
@@ -292,6 +303,8 @@ const emit_target_t hooks_amdgpu = {
     .mma = hooks_mma,
     .settle = amdgpu_settle,
     .workgroup_memory = amdgpu_workgroup_memory,
+    .near_bytes = amdgpu_near_bytes,
+    .equal_only = true,
     .selects_words = true,
     .atomic_scope = "agent",
     .exp2 = "llvm.amdgcn.exp2",

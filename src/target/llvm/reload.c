@@ -66,7 +66,7 @@ LLVMValueRef reload_address(emit_t* e, const ir_op_t* load, LLVMTypeRef element,
   }
   int64_t constant;
   const ir_value_t* root = split_offset(ir_operand(load, 1), &constant);
-  reload_group_t* g = e->target->device.kind == DEVICE_CPU ? find_group(r, ir_operand(load, 0), root) : NULL;
+  reload_group_t* g = find_group(r, ir_operand(load, 0), root);
   if (!g) return build_address(e, element, memory, offset);
   if (note_load(g, constant, type, e->op_count)) {
     g->base = opaque(e, build_address(e, element, memory, offset));
