@@ -43,6 +43,7 @@ bool place_equal(const place_t* x, const place_t* y) {
 // All elements that an instruction has a lane hold of the right must be of one column.
 bool fragments_set_row(fragments_t* f, const mma_row_t* row) {
   f->row = row;
+  f->turned = f->mixed = false;
   for (f->split = 4; f->split <= 32; f->split *= 2) {
     if (!read_layout(row, row->a, row->a_lanes, f->split, &f->a)) continue;
     if (!read_layout(row, row->b, row->b_lanes, f->split, &f->b)) continue;
@@ -173,6 +174,91 @@ bool fragments_take_lanes(fragments_t* f) {
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
+// Results whose elements follow each other
+//===----------------------------------------------------------------------------------------------------------------===
+
+// How many elements of a fragment, from each multiple of it on, follow each other along `along` and lie in the same
+// place of `across`; as few as `line` lets lie side by side in memory.
+static int32_t run_along(const fragments_t* f, const place_t* along, const place_t* across, int64_t line) {
+  int32_t run = f->c.count;
+  for (int32_t i = 0; i < f->c.count; ++i) {
+    int32_t steps[] = {along[i / run * run].base, along[i].low, along[i].high};
+    while (run > 1 && i % run && (!place_equal(&across[i], &across[i - 1]) || along[i].base != along[i - 1].base + 1))
+      run /= 2;
+    for (int s = 0; s < 3; ++s) {
+      while (run > 1 && steps[s] % run) run /= 2;
+    }
+  }
+  while (run > 1 && line % run) run /= 2;
+  return run;
+}
+
+int32_t fragment_result_run(const fragments_t* f) {
+  return run_along(f, f->c.column, f->c.row, product_line(&f->product));
+}
+
+static int32_t row_run(const fragments_t* f) {
+  return run_along(f, f->c.row, f->c.column, product_row_line(&f->product));
+}
+
+static void swap_places(held_t* x) {
+  held_t was = *x;
+  memcpy(x->row, was.column, sizeof(x->row));
+  memcpy(x->column, was.row, sizeof(x->column));
+}
+
+static void turn(fragments_t* f) {
+  held_t a = f->a;
+  f->turned = !f->turned;
+  f->a = f->b;
+  f->b = a;
+  swap_places(&f->a);
+  swap_places(&f->b);
+  swap_places(&f->c);
+}
+
+int32_t fragments_stored_run(const fragments_t* f) {
+  int32_t rows = row_run(f), columns = fragment_result_run(f);
+  return rows > columns ? rows : columns;
+}
+
+product_side_t fragments_run_side(const fragments_t* f) {
+  return product_row_line(&f->product) > 1 ? PRODUCT_LEFT : PRODUCT_RIGHT;
+}
+
+// Two halves of a subgroup have every other place of a fragment: instead, each has half of it.
+static bool mix(fragments_t* f) {
+  place_t* places = fragments_run_side(f) == PRODUCT_LEFT ? f->c.row : f->c.column;
+  int32_t count = f->c.count;
+  if (2 * f->split != f->row->subgroup || count * 2 != f->row->n) return false;
+  for (int32_t i = 0; i < count; ++i) {
+    if (!place_equal(&places[i], &(place_t){2 * i, 0, 1})) return false;
+  }
+  for (int32_t i = 0; i < count; ++i) places[i] = (place_t){i, 0, count};
+  return f->mixed = true;
+}
+
+void fragments_arrange(fragments_t* f, bool mixes) {
+  fragments_t best = *f;
+  bool square = f->row->m == f->row->n && f->row->a_lanes == f->row->b_lanes;
+  for (int way = 0; square && way < (mixes ? 4 : 2); ++way) {
+    fragments_t other = *f;
+    if (way % 2) turn(&other);
+    if (way / 2 && !mix(&other)) continue;
+    if (fragments_stored_run(&other) > fragments_stored_run(&best)) best = other;
+  }
+  *f = best;
+}
+
+linear_t fragments_mixed_place(fragments_t* f, linear_t place) {
+  kernel_build_t* k = &f->product.d->k;
+  linear_t fragment, rest, half, within;
+  linear_divide(k, place, f->row->n, &fragment, &rest);
+  linear_divide(k, rest, f->c.count, &half, &within);
+  return linear_add(k, linear_scale(k, fragment, f->row->n), linear_add(k, linear_scale(k, within, 2), half));
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
 // Code
 //===----------------------------------------------------------------------------------------------------------------===
 
@@ -292,6 +378,13 @@ void fragment_store_piece(kernel_build_t* k, const fragment_piece_t* piece, line
   }
 }
 
+void fragment_store_column(kernel_build_t* k, const fragment_piece_t* piece, linear_t at, ir_value_t* const* loads,
+                           int64_t i) {
+  ir_value_t* value = interleave(k, piece->run, loads, i, i + 1);
+  ir_op_t* store = kernel_store(&k->b, value, piece->memory, linear_scalar(k, &at));
+  eval_set_alignment(k, store, piece->memory->type->element, &at);
+}
+
 linear_t fragment_plane_place(kernel_build_t* k, const fragment_planes_t* planes, linear_t at) {
   linear_t load, place;
   if (!planes->plane) return linear_scale(k, at, planes->run);
@@ -313,7 +406,7 @@ ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, 
   kernel_build_t* k = &f->product.d->k;
   if (!f->row->instruction) return eval_multiply_add(k, kernel_splat(&k->b, a, kernel_lanes(c)), b, c);
   ir_named_attr_t attr = {"instruction", ir_attr_cstring(k->ctx, f->row->instruction)};
-  ir_value_t* operands[] = {a, b, c};
+  ir_value_t* operands[] = {f->turned ? b : a, f->turned ? a : b, c};
   ir_op_state_t state = {.info = ir_context_op(k->ctx, KERNEL_MMA),
                          .operands = operands,
                          .operand_count = 3,
@@ -322,21 +415,6 @@ ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, 
                          .attrs = &attr,
                          .attr_count = 1};
   return ir_result(ir_build(&k->b, &state), 0);
-}
-
-int32_t fragment_result_run(const fragments_t* f) {
-  int32_t run = f->c.count;
-  for (int32_t i = 0; i < f->c.count; ++i) {
-    const place_t *row = &f->c.row[i], *column = &f->c.column[i];
-    int32_t steps[] = {f->c.column[i / run * run].base, column->low, column->high};
-    while (run > 1 && i % run && (!place_equal(row, &row[-1]) || column->base != column[-1].base + 1)) run /= 2;
-    for (int s = 0; s < 3; ++s) {
-      while (run > 1 && steps[s] % run) run /= 2;
-    }
-  }
-  int64_t line = product_line(&f->product);
-  while (run > 1 && line % run) run /= 2;
-  return run;
 }
 
 static ir_value_t* result_run(fragments_t* f, ir_value_t* fragment, int32_t first, int32_t run) {
@@ -348,10 +426,11 @@ static ir_value_t* result_run(fragments_t* f, ir_value_t* fragment, int32_t firs
   return kernel_shuffle(&k->b, fragment, fragment, mask, (uint32_t)run);
 }
 
-static void store_values(fragments_t* f, linear_t row, linear_t column, ir_value_t* values) {
+// Side by side along the columns, or along the rows (`down`).
+static void store_values(fragments_t* f, linear_t row, linear_t column, ir_value_t* values, bool down) {
   product_t* p = &f->product;
   kernel_build_t* k = &p->d->k;
-  int64_t run = kernel_lanes(values);
+  int64_t lanes = kernel_lanes(values), run = down ? 1 : lanes, rows = down ? lanes : 1;
   ir_value_t *row_exists = fragment_below(k, &row, p->rows), *column_exists = fragment_below(k, &column, p->columns);
   ir_value_t* exists = row_exists ? row_exists : column_exists;
   if (row_exists && column_exists) exists = kernel_binary(&k->b, SCALAR_and, row_exists, column_exists);
@@ -359,14 +438,23 @@ static void store_values(fragments_t* f, linear_t row, linear_t column, ir_value
   if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
   product_column_t place = product_column(p, column_exists ? fragment_clamp(k, column, p->columns, run) : column);
   if (run > 1) product_set_lane(p, &place);
-  k->lanes = run;
-  product_store(p, row_exists ? fragment_clamp(k, row, p->rows, 1) : row, &place, values);
+  if (row_exists) row = fragment_clamp(k, row, p->rows, rows);
+  row.lane = rows > 1;
+  k->lanes = lanes;
+  product_store(p, row, &place, values);
   k->lanes = 1;
   if (exists) kernel_if_end(&k->b, &branch, NULL, 0);
 }
 
 void fragment_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t i, int32_t run) {
-  store_values(f, fragment_at(f, row, &f->c.row[i]), column, result_run(f, fragment, i, run));
+  store_values(f, fragment_at(f, row, &f->c.row[i]), column, result_run(f, fragment, i, run), false);
+}
+
+static void store_down(fragments_t* f, linear_t row, linear_t column, ir_value_t* fragment, int32_t run) {
+  for (int32_t i = 0; i < f->c.count; i += run) {
+    linear_t first = fragment_at(f, row, &f->c.row[i]);
+    store_values(f, first, fragment_at(f, column, &f->c.column[i]), result_run(f, fragment, i, run), true);
+  }
 }
 
 // Of the widest element that the dispatch stores.
@@ -429,9 +517,13 @@ void fragments_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* 
   enum { MOST_LANES = 4 };
   kernel_build_t* k = &f->product.d->k;
   const ir_type_t* element = ir_result(f->product.op, 0)->type->element;
-  int32_t run = fragment_result_run(f);
+  int32_t run = fragment_result_run(f), rows = row_run(f);
   int64_t lanes = exchanging_lanes(f, run, count);
   linear_t group, number;
+  if (rows > run) {
+    for (int64_t x = 0; x < count; ++x, column.constant += f->row->n) store_down(f, row, column, results[x], rows);
+    return;
+  }
   linear_divide(k, f->low, lanes, &group, &number);
   linear_t own = linear_add(k, linear_scale(k, number, f->row->n), linear_scale(k, group, lanes * run));
   for (int64_t x = 0; x < count; x += lanes, column.constant += lanes * f->row->n) {
@@ -444,7 +536,7 @@ void fragments_store(fragments_t* f, linear_t row, linear_t column, ir_value_t* 
       for (int64_t u = 0; u < lanes; ++u) units[u] = eval_convert(k, result_run(f, results[x + u], i, run), element);
       exchange(f, units, lanes);
       linear_t at = fragment_at(f, row, &f->c.row[i]);
-      store_values(f, at, linear_add(k, column, own), join(k, units, lanes));
+      store_values(f, at, linear_add(k, column, own), join(k, units, lanes), false);
     }
   }
 }

@@ -23,6 +23,8 @@ typedef struct fragments_t {
   product_t product;
   const mma_row_t* row;
   int32_t split;
+  bool turned;  // what the instruction has as rows are the product's columns: its operands change places
+  bool mixed;   // a lane's elements of the result follow each other; rows or columns of an operand are in that order
   held_t a, b, c;
   const ir_type_t* element;             // of both operands
   linear_t low, high;                   // of the lane
@@ -62,6 +64,15 @@ static inline const held_t* fragment_held(const fragments_t* f, product_side_t s
   return side == PRODUCT_LEFT ? &f->a : &f->b;
 }
 bool place_equal(const place_t* x, const place_t* y);
+
+// Turns the instruction's sides where more of the result's elements that a lane has follow each other in memory then;
+// `mixes`: the order of rows or columns may be mixed for that, too.
+void fragments_arrange(fragments_t* f, bool mixes);
+// How many do.
+int32_t fragments_stored_run(const fragments_t* f);
+// The side whose rows or columns are mixed, if any are; and where such a place of the tile goes to.
+product_side_t fragments_run_side(const fragments_t* f);
+linear_t fragments_mixed_place(fragments_t* f, linear_t place);
 
 // Sets what is the lane's.
 void fragments_set_lane(fragments_t* f, linear_t lane);
@@ -111,6 +122,9 @@ typedef struct fragment_piece_t {
   int64_t apart;  // elements from those of one place in the loads to the next one's; 0: one store of all, in turn
 } fragment_piece_t;
 void fragment_store_piece(kernel_build_t* k, const fragment_piece_t* piece, linear_t at, ir_value_t* const* loads);
+// Column `i` of the loads alone.
+void fragment_store_column(kernel_build_t* k, const fragment_piece_t* piece, linear_t at, ir_value_t* const* loads,
+                           int64_t i);
 // a * b + c.
 ir_value_t* fragment_multiply_add(fragments_t* f, ir_value_t* a, ir_value_t* b, ir_value_t* c);
 // How many elements of a result's fragment, from each multiple of it on, lie side by side in the result's memory.

@@ -227,6 +227,11 @@ int64_t product_line(const product_t* p) {
   return p->spatial && last == y->rank - 1 ? y->dims[last] : 1;
 }
 
+int64_t product_row_line(const product_t* p) {
+  if (!p->is_conv) return p->turned ? p->rows : 1;
+  return graph_layout_axis(p->conv.y_layout, 'c') == p->op->results[0].type->rank - 1 ? p->rows : 1;
+}
+
 void product_set_lane(const product_t* p, product_column_t* column) {
   if (p->is_conv) {
     column->position[p->spatial - 1].lane = 1;

@@ -75,6 +75,8 @@ static inline ir_value_t* product_right(product_t* p, const product_column_t* co
 ir_value_t* product_widen(product_t* p, product_side_t side, ir_value_t* value);
 // How many elements of the result in a line, columns from a multiple on, lie side by side in memory; 1: none.
 int64_t product_line(const product_t* p);
+// The same of rows.
+int64_t product_row_line(const product_t* p);
 // Makes the column the first of k->lanes in such a line.
 void product_set_lane(const product_t* p, product_column_t* column);
 // Runs the epilogue on one element of the result, or k->lanes of them.

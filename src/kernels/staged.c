@@ -25,6 +25,8 @@
 //     next = pieces of the step after it                         on their way while this one is computed
 //     multiply as above
 //
+// With one stage another barrier behind the products, for more workgroups of a unit at a time.
+//
 // So an element is read from memory once by a workgroup, and computed once where a producer is fused. A piece is a
 // vector along what lies one after the other in memory, and the stage is laid out so that a fragment's run of elements
 // along the depth is one access and neighbouring lanes are in different banks:
@@ -193,33 +195,40 @@ static void find_places(staged_t* s) {
   }
 }
 
-// Through registers. Where the order is ours, the last tile is multiplied behind the loop, which then loads no tile in
-// vain.
+// A tile of loads to its stage, the next tile's loads on their way, where there is one, and the products. `values`:
+// sums, then loads.
+static void pass_tile(staged_t* s, linear_t at, linear_t stage, bool loads_next, ir_value_t** values,
+                      uint32_t fragments) {
+  kernel_build_t* k = &s->f.product.d->k;
+  staged_store(s, stage, values + fragments);
+  team_barrier(k);
+  at.constant += 1;
+  if (loads_next) staged_load(s, fragment_clamp(k, at, staged_steps(s), 1), values + fragments);
+  multiply_tile(s, stage, NULL, values);
+  if (s->stages == 1 && loads_next) team_barrier(k);
+}
+
+// Through registers. Where the order is ours, the first tile is multiplied before the loop, as sums that begin with
+// zero take no registers to be set, and the last one behind it, which then loads no tile in vain.
 static void reduce_by_loads(staged_t* s, ir_value_t** acc, uint32_t fragments) {
+  enum { LEAST_LOOPED = 2 };
   kernel_build_t* k = &s->f.product.d->k;
   ir_value_t* values[STAGED_MAX_FRAGMENTS + STAGED_MAX_LOADS];
   memcpy(values, acc, sizeof(*acc) * fragments);
-  int64_t steps = staged_steps(s), looped = s->arranged ? steps - 1 : steps;
+  int64_t steps = staged_steps(s), first = s->arranged && steps > LEAST_LOOPED, end = s->arranged ? steps - 1 : steps;
   uint32_t count = fragments + staged_load(s, linear_constant(0), values + fragments);
-  if (looped) {
-    kernel_loop_t loop = kernel_loop_constant(k, 0, looped, 1, values, count);
+  if (first) pass_tile(s, linear_constant(0), linear_constant(0), true, values, fragments);
+  if (first < end) {
+    kernel_loop_t loop = kernel_loop_constant(k, first, end, 1, values, count);
     linear_t at = linear_value(loop.index), half, parity;
     linear_divide(k, at, s->stages, &half, &parity);
-    staged_store(s, parity, loop.iters + fragments);
-    team_barrier(k);
-    at.constant += 1;
-    staged_load(s, fragment_clamp(k, at, steps, 1), values + fragments);
-    memcpy(values, loop.iters, sizeof(*values) * fragments);
-    multiply_tile(s, parity, NULL, values);
+    memcpy(values, loop.iters, sizeof(*values) * count);
+    pass_tile(s, at, parity, true, values, fragments);
     kernel_for_end(&k->b, &loop, values, count);
     for (uint32_t i = 0; i < count; ++i) values[i] = kernel_loop_result(&loop, i);
   }
-  if (looped < steps) {
-    linear_t last = linear_constant(looped % s->stages);
-    staged_store(s, last, values + fragments);
-    team_barrier(k);
-    multiply_tile(s, last, NULL, values);
-  }
+  linear_t last = linear_constant(end);
+  if (end < steps) pass_tile(s, last, linear_constant(end % s->stages), false, values, fragments);
   memcpy(acc, values, sizeof(*acc) * fragments);
 }
 

@@ -22,7 +22,8 @@ typedef struct staged_side_t {
   int32_t matrices;       // of a fragment that kernel.load_matrix loads; 0: it is loaded by runs
   int64_t size;           // rows or columns of the tile
   int64_t width;          // elements of a load
-  int64_t run;            // loads of a piece
+  int64_t run;            // elements that lie side by side along the depth where loads go across it
+  int64_t part;           // loads of a piece: of as many of a run; threads next to each other have the others
   int64_t pieces;         // of a thread
   int64_t plane;          // elements of workgroup memory from one of a load's to the next; 0: they are side by side
   int64_t neighbours;     // threads next to each other that have pieces of as many rows, not of one

@@ -14,10 +14,13 @@ void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread) {
     number.constant += i * threads;
     linear_t neighbour = linear_constant(0);
     if (side->neighbours > 1) linear_divide(k, number, side->neighbours, &number, &neighbour);
+    linear_t part;
+    linear_divide(k, number, side->run / side->part, &number, &part);
     linear_divide(k, number, inner, &high, &low);
     high = linear_add(k, linear_scale(k, high, side->neighbours), neighbour);
     side->free[i] = deep ? high : linear_scale(k, low, side->width);
-    side->depth[i] = deep ? linear_scale(k, low, side->width) : linear_scale(k, high, side->run);
+    linear_t first = linear_add(k, linear_scale(k, high, side->run), linear_scale(k, part, side->part));
+    side->depth[i] = deep ? linear_scale(k, low, side->width) : first;
     if (which == PRODUCT_LEFT) continue;
     linear_t column = linear_add(k, side->first, side->free[i]);
     column = fragment_clamp(k, column, p->columns, deep ? 1 : side->width);
@@ -78,7 +81,7 @@ uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out) {
   for (int which = 0; which < 2; ++which) {
     const staged_side_t* side = &s->sides[which];
     for (int64_t i = 0; i < side->pieces; ++i) {
-      for (int64_t r = 0; r < side->run; ++r) {
+      for (int64_t r = 0; r < side->part; ++r) {
         linear_t depth = linear_add(&s->f.product.d->k, first, side->depth[i]);
         depth.constant += r;
         out[count++] = load_element(s, (product_side_t)which, i, &tap, depth);
@@ -93,13 +96,17 @@ linear_t staged_free_place(staged_t* s, const staged_side_t* side, linear_t free
   return fragment_plane_place(k, &(fragment_planes_t){side->width, side->run, side->plane, side->stride}, free);
 }
 
-// Where a piece is in workgroup memory.
-static linear_t piece_place(staged_t* s, const staged_side_t* side, int64_t piece, linear_t stage) {
+// Where element `i` of a piece's loads is in workgroup memory.
+static linear_t piece_place(staged_t* s, product_side_t which, int64_t piece, linear_t stage, int64_t i) {
   kernel_build_t* k = &s->f.product.d->k;
+  const staged_side_t* side = &s->sides[which];
   linear_t major = side->along_depth ? side->free[piece] : side->depth[piece], minor = side->depth[piece], rest;
   if (!side->along_depth) {
+    linear_t free = side->free[piece];
+    free.constant += i;
+    if (s->f.mixed && which == fragments_run_side(&s->f)) free = fragments_mixed_place(&s->f, free);
     linear_divide(k, side->depth[piece], side->run, &major, &rest);
-    minor = staged_free_place(s, side, side->free[piece]);
+    minor = linear_add(k, staged_free_place(s, side, free), rest);
   }
   linear_t at = linear_add(k, linear_scale(k, stage, side->stage), linear_scale(k, major, side->stride));
   return linear_add(k, at, minor);
@@ -107,15 +114,28 @@ static linear_t piece_place(staged_t* s, const staged_side_t* side, int64_t piec
 
 static void store_piece(staged_t* s, const staged_side_t* side, linear_t at, ir_value_t* const* loads) {
   int64_t apart = side->turns && side->width > 1 ? side->stride : side->plane;
-  fragment_piece_t piece = {side->memory, side->width, side->run, apart};
+  fragment_piece_t piece = {side->memory, side->width, side->part, apart};
   fragment_store_piece(&s->f.product.d->k, &piece, at, loads);
+}
+
+// The same where each column of the loads has a place of its own.
+static void store_columns(staged_t* s, product_side_t which, int64_t piece, linear_t stage, ir_value_t* const* loads) {
+  const staged_side_t* side = &s->sides[which];
+  fragment_piece_t column = {side->memory, 1, side->part, 0};
+  for (int64_t i = 0; i < side->width; ++i) {
+    fragment_store_column(&s->f.product.d->k, &column, piece_place(s, which, piece, stage, i), loads, i);
+  }
 }
 
 void staged_store(staged_t* s, linear_t stage, ir_value_t* const* loads) {
   for (int which = 0; which < 2; ++which) {
     const staged_side_t* side = &s->sides[which];
-    for (int64_t i = 0; i < side->pieces; ++i, loads += side->run) {
-      store_piece(s, side, piece_place(s, side, i, stage), loads);
+    for (int64_t i = 0; i < side->pieces; ++i, loads += side->part) {
+      if (s->f.mixed && !side->along_depth && (product_side_t)which == fragments_run_side(&s->f)) {
+        store_columns(s, (product_side_t)which, i, stage, loads);
+      } else {
+        store_piece(s, side, piece_place(s, (product_side_t)which, i, stage, 0), loads);
+      }
     }
   }
 }
@@ -124,7 +144,8 @@ void staged_store(staged_t* s, linear_t stage, ir_value_t* const* loads) {
 static void copy_piece(staged_t* s, const staged_copies_t* copies, product_side_t which, int64_t piece) {
   kernel_build_t* k = &s->f.product.d->k;
   const staged_side_t* side = &s->sides[which];
-  linear_t depth = linear_add(k, copies->first, side->depth[piece]), to = piece_place(s, side, piece, copies->stage);
+  linear_t depth = linear_add(k, copies->first, side->depth[piece]),
+           to = piece_place(s, which, piece, copies->stage, 0);
   ir_value_t *exists, *memory;
   linear_t from;
   k->lanes = side->width;

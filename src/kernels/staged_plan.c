@@ -52,16 +52,17 @@ static void plan_copies(const staged_t* s, product_side_t which, staged_side_t* 
                  product_copy_width(p, which, side->width) == side->width;
 }
 
-// Loads across the depth, as wide as there are pieces for all threads; shorter runs where they would be narrow.
-static void share_loads(const staged_t* s, staged_side_t* side, int64_t length, int64_t tile) {
-  enum { WIDE = 8, LEAST = 4 };
-  int64_t bytes = ir_type_bytes(s->f.element), threads = staged_threads(s), most = side->width;
-  while (side->width > 1 && tile * s->depth / side->run % (side->width * threads)) side->width /= 2;
-  while (2 * side->width <= most && side->run > 1 && length % (2 * side->width) == 0) {
-    bool is_narrow = side->width * bytes < (side->run * bytes > WIDE ? WIDE : LEAST);
-    if (!is_narrow || side->run * bytes <= LEAST) break;
-    side->run /= 2, side->width *= 2;
+// Loads across the depth, as wide as there are pieces for all threads: of parts of runs where these are too few.
+static void share_loads(const staged_t* s, staged_side_t* side, int64_t tile) {
+  enum { LEAST = 4 };  // bytes of a part
+  int64_t bytes = ir_type_bytes(s->f.element), threads = staged_threads(s);
+  for (; side->width > 1; side->width /= 2) {
+    for (side->part = side->run; tile * s->depth / side->part % (side->width * threads); side->part /= 2) {
+      if (side->part * bytes <= LEAST) break;
+    }
+    if (tile * s->depth / side->part % (side->width * threads) == 0) return;
   }
+  side->part = side->run;
 }
 
 static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
@@ -81,12 +82,15 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
   }
   int64_t length = deep ? p->depth : whole, tile = deep ? s->depth : size, threads = staged_threads(s);
   while (side->width > 1 && (length % side->width || tile % side->width)) side->width /= 2;
-  if (!deep && s->arranged) share_loads(s, side, length, tile);
-  int64_t all = size * s->depth / side->run;
+  side->part = side->run;
+  if (!deep && s->arranged) share_loads(s, side, tile);
+  int64_t all = size * s->depth / side->part;
   plan_copies(s, which, side);
   int64_t gap = side->along_depth || side->matrices ? SHORT_GAP : LONG_GAP;
   side->stride = side->along_depth ? s->depth + gap / bytes : size * side->run + gap / bytes;
   side->neighbours = 1;
+  // Stores of narrower loads of mixed rows would meet in banks.
+  if (s->f.mixed && which == fragments_run_side(&s->f) && side->width != s->f.c.count) return false;
   if (s->arranged && !deep && side->run > 1 && side->width > 1) {
     fragment_planes_t planes = fragment_planes(side->size, side->width, side->run, bytes);
     side->plane = planes.plane;
@@ -100,7 +104,7 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
   side->stage = side->along_depth ? size * side->stride : s->depth / side->run * side->stride;
   side->pieces = all / (side->width * threads);
   return s->depth % side->run == 0 && all % (side->width * threads) == 0 && side->pieces <= STAGED_MAX_PIECES &&
-         side->pieces * side->run <= STAGED_MAX_LOADS / 2;
+         side->pieces * side->part <= STAGED_MAX_LOADS / 2;
 }
 
 static int64_t workgroup_bytes(const staged_t* s) {
@@ -159,7 +163,7 @@ static double load_cycles(const staged_t* s, double waves) {
   enum { INSTRUCTIONS = 10, SCHEDULERS = 4 };
   double accesses = 0;
   if (s->async || !s->f.product.d->device->has_async_copy) return 0;
-  for (int i = 0; i < 2; ++i) accesses += (double)(s->sides[i].pieces * s->sides[i].run);
+  for (int i = 0; i < 2; ++i) accesses += (double)(s->sides[i].pieces * s->sides[i].part);
   accesses *= (double)(s->waves_down * s->waves_across * s->slices);
   return accesses * INSTRUCTIONS / (waves < SCHEDULERS ? waves : SCHEDULERS) * slowness(s, waves);
 }
@@ -225,38 +229,72 @@ static double plan_cost(const staged_t* s) {
   return (double)(int64_t)(per_unit + 0.999) * (step * steps + stores + filling_cycles(s, memory));
 }
 
+// Of a piece to workgroup memory.
+static double stores(const staged_t* s, const staged_side_t* side) {
+  if (side->part == 1) return 1;
+  double bytes = (double)(side->part * ir_type_bytes(s->f.element));
+  return (double)side->width * (bytes < ACCESS_BYTES / 2 ? 0.5 : bytes / ACCESS_BYTES);
+}
+
 // Instructions of a wave for a step: what takes the tiles to workgroup memory, loads fragments from there, multiplies.
 static double step_instructions(const staged_t* s) {
-  enum { LOAD = 8, REST = 20 };  // with its address; counters, barrier
+  enum { LOAD = 3, REST = 20 };  // with its address; counters, barrier
   int64_t fragments[2] = {s->down, s->across}, steps = staged_slice_depth(s) / s->f.row->k;
   double bytes = ir_type_bytes(s->f.element), count = REST + (double)(staged_fragments(s) * steps);
   for (int i = 0; i < 2; ++i) {
     const staged_side_t* side = &s->sides[i];
     product_side_t which = (product_side_t)i;
     double run = side->along_depth ? (double)staged_run(s, which) : (double)side->run;
-    double piece = (double)(side->width * side->run) * bytes, access = run * bytes < ACCESS_BYTES ? run * bytes : 16;
+    double piece = (double)(side->width * side->part) * bytes, access = run * bytes < ACCESS_BYTES ? run * bytes : 16;
     count += (double)(fragments[i] * steps * fragment_held(&s->f, which)->count) * bytes / access;
-    count += (double)side->pieces * ((double)side->run * LOAD + piece / ACCESS_BYTES);
-    if (side->run > 1) count += (double)side->pieces * piece / 4;  // two halves of a word come from two loads
+    count += (double)side->pieces * ((double)side->part * LOAD + stores(s, side));
+    if (side->part > 1) count += (double)side->pieces * piece / 4;  // two halves of a word come from two loads
   }
   return count;
+}
+
+// Registers of a thread where tiles go through them: sums, fragments, of which half a tile's are loaded early, the
+// loads on their way.
+static double arranged_registers(const staged_t* s) {
+  enum { OTHERS = 40, WINDOW = 24 };  // where loads come from
+  const mma_row_t* row = s->f.row;
+  int64_t steps = s->depth > row->k ? s->depth / row->k / 2 : 1;
+  int64_t held = (s->down * row->a_lanes + s->across * row->b_lanes) * steps;
+  for (int i = 0; i < 2; ++i) held += s->sides[i].pieces * s->sides[i].part * s->sides[i].width;
+  double others = s->f.product.taps > 1 ? OTHERS + WINDOW : OTHERS;
+  return (double)(staged_fragments(s) * row->c_lanes) + others + (double)(held * ir_type_bytes(s->f.element)) / 4;
+}
+
+// Waves of a SIMD that its unit, or pair of units, has room for, also where these are too few to fill it: others may be
+// there.
+static double arranged_waves(const staged_t* s) {
+  enum { WIDE_REGISTERS = 131072, NARROW_REGISTERS = 196608, WIDE_MOST = 8, NARROW_MOST = 16, SIMDS = 4 };
+  bool wide = s->f.row->subgroup == 64;
+  double threads = (double)staged_threads(s), waves = threads / s->f.row->subgroup;
+  double groups = (wide ? WIDE_REGISTERS : NARROW_REGISTERS) / (arranged_registers(s) * threads);
+  double memory = (double)s->f.product.d->device->workgroup_memory_bytes * (wide ? 1 : 2);
+  if (groups * (double)workgroup_bytes(s) > memory) groups = memory / (double)workgroup_bytes(s);
+  double held = (groups < 1 ? 1 : (double)(int64_t)groups) * waves / SIMDS, most = wide ? WIDE_MOST : NARROW_MOST;
+  return held > most ? most : held;
 }
 
 // A unit's cycles where tiles go through registers: those in which its SIMDs issue, or those in which its tiles come
 // from the cache that the units share, and a part of the others. By the manuals' rates; no measurement is behind it.
 static double arranged_cost(const staged_t* s) {
-  enum { PRODUCT_BYTES = 512, OTHERS = 4, STORE = 4 };  // of a SIMD in a cycle
+  enum { PRODUCT_BYTES = 512, OTHERS = 4, STORE = 4, SIMDS = 4 };  // of a SIMD in a cycle
+  const double ALONE = 0.5;  // how much longer a SIMD takes for one wave, which waits for itself
   const mma_row_t* row = s->f.row;
-  double issue = row->subgroup == 64 ? 4 : 1, simds = row->subgroup == 64 ? 4 : 2, per_unit = workgroups_of_unit(s);
-  double waves = (double)(s->waves_down * s->waves_across * s->slices), resident = resident_workgroups(s);
-  if (resident > per_unit) resident = per_unit < 1 ? 1 : per_unit;
+  double issue = row->subgroup == 64 ? 4 : 1, halves = row->subgroup == 64 ? 1 : 2;  // units that share workgroups
+  double per_unit = workgroups_of_unit(s) * halves;
+  double waves = (double)(s->waves_down * s->waves_across * s->slices), alone = ALONE / arranged_waves(s);
   double products = (double)(staged_fragments(s) * row->m * row->n * staged_slice_depth(s));
   double multiply = products * (double)ir_type_bytes(s->f.element) / PRODUCT_BYTES;
   double step = multiply + step_instructions(s) * issue, stores = (double)(staged_fragments(s) * row->c_lanes) * STORE;
-  double rounds = (double)(int64_t)(per_unit + 0.999), turns = waves < simds ? 1 : waves / simds;
+  stores /= (double)fragments_stored_run(&s->f);
+  double rounds = (double)(int64_t)(per_unit + 0.999), turns = waves < SIMDS ? 1 : waves / SIMDS;
   double steps = (double)staged_steps(s);
-  double compute = rounds * turns * (step * steps + stores * issue) * (waves * resident < 2 * simds ? 1.1 : 1);
-  double memory = rounds * memory_cycles(s, per_unit) * (steps + 1);
+  double compute = rounds * turns * (step * steps + stores * issue) * (1 + alone);
+  double memory = rounds * memory_cycles(s, per_unit / halves) / halves * (steps + 1);
   return compute > memory ? compute + memory / OTHERS : memory + compute / OTHERS;
 }
 
@@ -269,13 +307,13 @@ static bool plan_tile(staged_t* s) {
   if (threads > d->device->max_workgroup_size || s->depth % (s->slices * row->k)) return false;
   if (s->slices > 1 && (held + OTHER_REGISTERS) * threads > UNIT_REGISTERS) return false;
   int64_t rows = s->down * s->waves_down * row->m, columns = s->across * s->waves_across * row->n;
-  s->arranged = d->device->has_scalar_unit && !d->device->has_async_copy && row->instruction;
   s->joined = joined_steps(s);
   if (!plan_side(s, PRODUCT_LEFT, rows) || !plan_side(s, PRODUCT_RIGHT, columns)) return false;
   for (int i = 0; i < 2; ++i) {
     if (!s->sides[i].along_depth && staged_slice_depth(s) % s->sides[i].run) return false;
   }
   s->async = s->sides[0].copies && s->sides[1].copies;
+  if (s->arranged && arranged_registers(s) > d->device->registers_per_thread) return false;
   return ceil_div(s->f.product.rows, rows) <= FRAGMENT_MAX_GRID;
 }
 
@@ -338,7 +376,7 @@ static void plan_slices(staged_t* s, choice_t* choice) {
   for (s->slices = is_long ? 4 : 1; s->slices <= last; s->slices *= 2) {
     if (s->slices * s->waves_down * s->waves_across == 1 || !plan_tile(s)) continue;
     int64_t most = s->async ? STAGED_MAX_STAGES : 2;
-    for (s->stages = 2; s->stages <= most; ++s->stages) consider(s, choice);
+    for (s->stages = s->arranged ? 1 : 2; s->stages <= most; ++s->stages) consider(s, choice);
   }
 }
 
@@ -362,6 +400,18 @@ static void plan_depths(staged_t* s, choice_t* choice) {
   }
 }
 
+// With rows or columns in the order in which a lane's results follow each other, and in their own. They may be in any
+// where loads go across the depth.
+static void plan_orders(staged_t* s, choice_t* choice) {
+  bool across = product_along(&s->f.product, fragments_run_side(&s->f)) != PRODUCT_ALONG_DEPTH;
+  fragments_t own = s->f;
+  for (int mixes = s->arranged && across; mixes >= 0; --mixes) {
+    s->f = own;
+    if (s->arranged) fragments_arrange(&s->f, mixes);
+    if (mixes == s->f.mixed) plan_depths(s, choice);
+  }
+}
+
 static bool plan(staged_t* s, dispatch_t* d, const char* lists) {
   enum { LEAST_SIZE = 32, LEAST_COPIED_ROWS = 17, LEAST_DEPTH = 64 };
   memset(s, 0, sizeof(*s));
@@ -371,9 +421,11 @@ static bool plan(staged_t* s, dispatch_t* d, const char* lists) {
   if (p->rows < (d->device->has_async_copy ? LEAST_COPIED_ROWS : LEAST_SIZE)) return false;
   if (p->taps * p->depth < LEAST_DEPTH) return false;
   choice_t choice = {.lists = lists};
+  s->arranged = d->device->has_scalar_unit && !d->device->has_async_copy;
   for (int32_t i = 0; i < d->device->mma_count; ++i) {
-    if (fragments_take(&s->f, &d->device->mma[i])) plan_depths(s, &choice);
+    if (fragments_take(&s->f, &d->device->mma[i])) plan_orders(s, &choice);
   }
+  s->arranged = false;
   if (choice.least == 0 && !d->device->has_scalar_unit && fragments_take_lanes(&s->f)) plan_depths(s, &choice);
   *s = choice.best;
   return choice.least > 0 && (p->rows >= LEAST_SIZE || (choice.best.async && choice.best.f.row->instruction));

@@ -179,8 +179,8 @@ class Tiles(FewRows):
         self.rows = int(pick([17, 24, 33, 48, 64, 100, 128, 200]))
         self.columns = int(pick([32, 40, 64, 72, 130, 136, 192]))
         self.depth = int(pick([64, 96, 128, 136, 256, 520, 640]))
-        fragments, waves = f"{pick([1, 2, 4])}x{pick([1, 2, 4, 8])}", f"{pick([1, 2])}x{pick([1, 2, 4])}"
-        self.plan = f"{fragments},{waves},{pick([32, 64, 128, 256])},{pick([2, 3, 4, 6])}"
+        fragments, waves = f"{pick([1, 2, 4])}x{pick([1, 2, 4, 8])}", f"{pick([1, 2, 4])}x{pick([1, 2, 4])}"
+        self.plan = f"{fragments},{waves},{pick([32, 64, 128, 256])},{pick([1, 1, 2, 3, 4, 6])}"
         if (slices := pick([1, 1, 2, 4, 8])) > 1:
             self.plan += f",{slices}"
         self.strategy = pick(["", "", "few", "matrix", "tile", "map"])  # another one that would not be chosen
