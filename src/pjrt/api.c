@@ -33,6 +33,7 @@ static PJRT_Error* check_size(size_t given, const char* name) {
 
 static const PJRT_Api api = {
     .struct_size = sizeof(PJRT_Api),
+    .extensions = (void*)&pjrt_layouts_extension,
     .version = {sizeof(api.version), NULL, PJRT_MAJOR, PJRT_MINOR},
 #define CALL(name, ...) .name = call_##name,
 #define QUIET(name, ...) .name = call_##name,

@@ -13,6 +13,7 @@ static void destroy_program(pjrt_program_t* program) {
   free(program->kind_sizes);
   free(program->dims);
   free(program->kinds);
+  free(program->layouts);
   free(program);
 }
 
@@ -45,6 +46,15 @@ static size_t count_tensors(const pjrt_value_t* values, size_t count) {
   return tensors;
 }
 
+static bool set_layouts(pjrt_program_t* program) {
+  const pjrt_signature_t* s = &program->signature;
+  program->layouts = calloc((size_t)s->argument_count + s->result_count + 1, sizeof(*program->layouts));
+  PJRT_Layouts_MemoryLayout** next = program->layouts;
+  for (size_t i = 0; next && i < s->argument_count; ++i) *next++ = pjrt_layout_of_rank(s->arguments[i].rank);
+  for (size_t i = 0; next && i < s->result_count; ++i) *next++ = pjrt_layout_of_rank(s->results[i].rank);
+  return program->layouts;
+}
+
 bool pjrt_program_complete(pjrt_program_t* program) {
   const pjrt_signature_t* s = &program->signature;
   size_t count = s->result_count, dims = 0;
@@ -72,6 +82,7 @@ bool pjrt_program_complete(pjrt_program_t* program) {
     value.float_value = values[i];
     program->cost[i] = value;
   }
+  if (!set_layouts(program)) return false;
   program->inputs = count_tensors(s->arguments, s->argument_count);
   program->outputs = count_tensors(s->results, s->result_count);
   mark(program);

@@ -120,6 +120,59 @@ typedef struct PJRT_Api {
 #include "pjrt/calls.def"
 } PJRT_Api;
 
+// The extension of layouts (xla/pjrt/c/pjrt_c_api_layouts_extension.h, version 4).
+typedef struct PJRT_Layouts_MemoryLayout PJRT_Layouts_MemoryLayout;
+typedef struct PJRT_Layouts_MemoryLayout_Destroy_Args {
+  size_t struct_size;
+  void* extensions;
+  PJRT_Layouts_MemoryLayout* layout;
+} PJRT_Layouts_MemoryLayout_Destroy_Args;
+typedef struct PJRT_Layouts_MemoryLayout_Serialize_Args {
+  size_t struct_size;
+  void* extensions;
+  PJRT_Layouts_MemoryLayout* layout;
+  const char* bytes;  // the owner's
+  size_t bytes_size;
+  void* owner;
+  void (*deleter)(void* owner);
+} PJRT_Layouts_MemoryLayout_Serialize_Args;
+typedef struct PJRT_Layouts_Default_Args {
+  size_t struct_size;
+  void* extensions;
+  void* client;  // or the topology
+  int type;
+  const int64_t* dims;
+  size_t num_dims;
+  PJRT_Layouts_MemoryLayout* layout;
+} PJRT_Layouts_Default_Args;
+typedef struct PJRT_Layouts_Buffer_Args {
+  size_t struct_size;
+  void* extensions;
+  PJRT_Buffer* buffer;
+  PJRT_Layouts_MemoryLayout* layout;
+} PJRT_Layouts_Buffer_Args;
+typedef struct PJRT_Layouts_Executable_Args {
+  size_t struct_size;
+  void* extensions;
+  PJRT_Executable* executable;
+  size_t count;
+  PJRT_Layouts_MemoryLayout** layouts;  // the executable's
+} PJRT_Layouts_Executable_Args;
+
+enum { PJRT_EXTENSION_LAYOUTS = 4 };
+typedef struct PJRT_Layouts_Extension {
+  size_t struct_size;
+  int type;
+  void* next;
+  PJRT_Error* (*MemoryLayout_Destroy)(PJRT_Layouts_MemoryLayout_Destroy_Args* args);
+  PJRT_Error* (*MemoryLayout_Serialize)(PJRT_Layouts_MemoryLayout_Serialize_Args* args);
+  PJRT_Error* (*Client_GetDefaultLayout)(PJRT_Layouts_Default_Args* args);
+  PJRT_Error* (*Buffer_MemoryLayout)(PJRT_Layouts_Buffer_Args* args);
+  PJRT_Error* (*Topology_GetDefaultLayout)(PJRT_Layouts_Default_Args* args);
+  PJRT_Error* (*Executable_GetOutputLayouts)(PJRT_Layouts_Executable_Args* args);
+  PJRT_Error* (*Executable_GetParameterLayouts)(PJRT_Layouts_Executable_Args* args);
+} PJRT_Layouts_Extension;
+
 // What the library exports.
 const PJRT_Api* GetPjrtApi(void);
 

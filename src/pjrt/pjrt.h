@@ -7,7 +7,7 @@
 //   options.c     compile options (a protocol buffer); signature.c  what a program takes and gives, estimate.c  what it
 //                 costs
 //   compile.c     programs become executables; executable.c  what is asked of them; execute.c  their runs
-//   callback.c    functions of the host that they call; serialize.c  executables as bytes
+//   callback.c    functions of the host that they call; serialize.c  executables as bytes; layout.c  how arrays lie
 //
 // A device has one timeline, a semaphore on which work is numbered. Work waits for the number before it and signals its
 // own, so a buffer is ready when the timeline has come to the number of the work that makes it: a *point*. Points,
@@ -296,11 +296,16 @@ typedef struct pjrt_program_t {
   size_t *ranks, *kind_sizes;
   int64_t* dims;
   const char** kinds;
+  PJRT_Layouts_MemoryLayout** layouts;  // of the arguments and then of the results
   PJRT_NamedValue cost[3];
 } pjrt_program_t;
 void pjrt_program_release(pjrt_program_t* program);
 // Fills in what follows from signature and module. False when there is no memory.
 bool pjrt_program_complete(pjrt_program_t* program);
+
+// The layout of arrays of this rank; NULL for more than PJRT_MAX_RANK.
+PJRT_Layouts_MemoryLayout* pjrt_layout_of_rank(size_t rank);
+extern const PJRT_Layouts_Extension pjrt_layouts_extension;
 
 struct PJRT_Executable {
   pjrt_program_t* program;

@@ -475,6 +475,50 @@ static void test_serialize(void** state) {
   OK(api->Executable_Destroy(&destroy));
 }
 
+// The layout has the text, the fastest dimension first.
+static void expect_layout(const PJRT_Layouts_Extension* extension, PJRT_Layouts_MemoryLayout* layout,
+                          const char* text) {
+  PJRT_Layouts_MemoryLayout_Serialize_Args args = {.struct_size = sizeof(args), .layout = layout};
+  OK(extension->MemoryLayout_Serialize(&args));
+  assert_int_equal(args.bytes_size, strlen(text));
+  assert_memory_equal(args.bytes, text, args.bytes_size);
+  args.deleter(args.owner);
+  PJRT_Layouts_MemoryLayout_Destroy_Args destroy = {.struct_size = sizeof(destroy), .layout = layout};
+  OK(extension->MemoryLayout_Destroy(&destroy));
+}
+
+static void test_layouts(void** state) {
+  (void)state;
+  const PJRT_Layouts_Extension* extension = api->extensions;
+  assert_int_equal(extension->struct_size, sizeof(*extension));
+  assert_int_equal(extension->type, PJRT_EXTENSION_LAYOUTS);
+  PJRT_Layouts_Default_Args args = {.struct_size = sizeof(args), .client = client, .num_dims = 12};
+  OK(extension->Client_GetDefaultLayout(&args));
+  expect_layout(extension, args.layout, "{11,10,9,8,7,6,5,4,3,2,1,0}");
+  args.num_dims = 65;
+  expect_error(extension->Client_GetDefaultLayout(&args), PJRT_INVALID_ARGUMENT, "rank 65");
+  PJRT_Layouts_Buffer_Args of = {.struct_size = sizeof(of), .buffer = make_buffer("ab", S8, (int64_t[]){2, 1}, 2)};
+  OK(extension->Buffer_MemoryLayout(&of));
+  expect_layout(extension, of.layout, "{1,0}");
+  destroy_buffer(of.buffer);
+  PJRT_LoadedExecutable* loaded;
+  OK(compile("func.func public @main(%a: tensor<2x3xf32>, %b: tensor<i8>) -> tensor<i8> { return %b : tensor<i8> }",
+             "mlir", NULL, 0, &loaded));
+  PJRT_LoadedExecutable_GetExecutable_Args get = {.struct_size = sizeof(get), .loaded = loaded};
+  OK(api->LoadedExecutable_GetExecutable(&get));
+  PJRT_Layouts_Executable_Args all = {.struct_size = sizeof(all), .executable = get.executable};
+  OK(extension->Executable_GetParameterLayouts(&all));
+  assert_int_equal(all.count, 2);
+  expect_layout(extension, all.layouts[0], "{1,0}");
+  expect_layout(extension, all.layouts[1], "{}");
+  OK(extension->Executable_GetOutputLayouts(&all));
+  assert_int_equal(all.count, 1);
+  expect_layout(extension, all.layouts[0], "{}");
+  PJRT_Executable_Destroy_Args destroy = {.struct_size = sizeof(destroy), .executable = get.executable};
+  OK(api->Executable_Destroy(&destroy));
+  destroy_executable(loaded);
+}
+
 static void test_facts(void** state) {
   (void)state;
   PJRT_LoadedExecutable* loaded;
@@ -593,7 +637,7 @@ int main(void) {
       cmocka_unit_test(test_refused_buffers), cmocka_unit_test(test_zero_copy),    cmocka_unit_test(test_deleted),
       cmocka_unit_test(test_events),          cmocka_unit_test(test_execute),      cmocka_unit_test(test_error_buffer),
       cmocka_unit_test(test_compile_errors),  cmocka_unit_test(test_serialize),    cmocka_unit_test(test_facts),
-      cmocka_unit_test(test_callbacks),       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_callbacks),       cmocka_unit_test(test_refused),      cmocka_unit_test(test_layouts),
   };
   return cmocka_run_group_tests(tests, load, unload);
 }
