@@ -2,16 +2,17 @@
 // one and stored along the other. What is computed before comes with the rows that are read, what follows with those
 // that are stored.
 //
-// On CPUs a square has as many rows as a vector has lanes, and is turned in registers. Squares at the end of a
-// dimension end with it, so that they share elements with those before them, and none needs a mask. On GPUs a workgroup
-// turns a square in workgroup memory: 32 lanes read and store four bytes each side by side, and lines there are an
-// element longer than the square, so that neither way two lanes meet in a bank.
+// On CPUs a square has as many rows as a vector has lanes, and is turned in registers; where more is read before the
+// next squares of the same lines than a cache holds, these come at once. Squares at the end of a dimension end with it,
+// so that they share elements with those before them, and none needs a mask. On GPUs a workgroup turns a square in
+// workgroup memory: 32 lanes read and store four bytes each side by side, and lines there are an element longer than
+// the square, so that neither way two lanes meet in a bank.
 #include <string.h>
 
 #include "kernels/strategy.h"
 #include "kernels/team.h"
 
-enum { MAX_LANES = 16, LEAST_LANES = 4 };
+enum { MAX_LANES = 16, LEAST_LANES = 4, SQUARES = 4 };
 enum { SIDE_LANES = 32, WORKGROUP = 256, LEAST_SIDE = 16, WORD = 4 };
 
 typedef struct turn_t {
@@ -149,6 +150,19 @@ static void build_square(turn_t* t, linear_t row, linear_t column) {
   k->lanes = 1;
 }
 
+// How many squares of the lines that are read are turned together: more than one where a cache does not hold what lies
+// beside the first ones until they are read next.
+static int64_t squares_together(const turn_t* t) {
+  const device_info_t* device = t->d->device;
+  const ir_type_t* type = t->result->type;
+  int64_t squares = ceil_div(type->dims[t->inner], t->lanes), together = SQUARES;
+  int64_t bytes = SQUARES * t->lanes * ir_type_bytes(type->element);
+  for (int32_t i = t->inner + 1; i <= t->last; ++i) bytes *= type->dims[i];
+  if (bytes <= device->l2_bytes) return 1;
+  while (together > 1 && ceil_div(squares, together) * together != squares) together /= 2;
+  return together;
+}
+
 static void build_cpu(turn_t* turn) {
   enum { WORK = 60000 };
   turn_t t = *turn;
@@ -158,19 +172,23 @@ static void build_cpu(turn_t* turn) {
   t.lanes = square_lanes(d, type, t.inner);
   int64_t sizes[GRAPH_MAX_RANK], columns = type->dims[t.last], whole = columns / t.lanes * t.lanes, count = 1;
   memcpy(sizes, type->dims, sizeof(sizes));
-  sizes[t.inner] = (type->dims[t.inner] + t.lanes - 1) / t.lanes;
+  int64_t block = squares_together(&t), side = block * t.lanes;
+  sizes[t.inner] = ceil_div(type->dims[t.inner], side);
   for (int32_t i = 0; i < t.last; ++i) count *= sizes[i];
-  iterations_t it = iterations_begin(d, count, WORK / (dispatch_cost(d) * columns * t.lanes));
+  iterations_t it = iterations_begin(d, count, WORK / (dispatch_cost(d) * columns * side));
   iterations_split(k, it.index, sizes, t.last, t.coords);
-  linear_t row = linear_scale(k, t.coords[t.inner], t.lanes);
-  if (type->dims[t.inner] % t.lanes) {
+  linear_t rows[SQUARES];
+  for (int64_t i = 0; i < block; ++i) {
+    rows[i] = linear_scale(k, t.coords[t.inner], side);
+    rows[i].constant += i * t.lanes;
+    if (type->dims[t.inner] % side == 0) continue;
     ir_value_t* end = index_constant(k, type->dims[t.inner] - t.lanes);
-    row = linear_value(index_binary(k, SCALAR_min, linear_scalar(k, &row), end));
+    rows[i] = linear_value(index_binary(k, SCALAR_min, linear_scalar(k, &rows[i]), end));
   }
   kernel_loop_t loop = kernel_loop_constant(k, 0, whole, t.lanes, NULL, 0);
-  build_square(&t, row, linear_value(loop.index));
+  for (int64_t i = 0; i < block; ++i) build_square(&t, rows[i], linear_value(loop.index));
   kernel_for_end(&k->b, &loop, NULL, 0);
-  if (whole < columns) build_square(&t, row, linear_constant(columns - t.lanes));
+  for (int64_t i = 0; whole < columns && i < block; ++i) build_square(&t, rows[i], linear_constant(columns - t.lanes));
   iterations_end(d, &it);
 }
 
