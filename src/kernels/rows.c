@@ -91,6 +91,7 @@ static void analyse(rows_t* r, dispatch_t* d) {
     int64_t most = dispatch_extent_lanes(d, &any);
     if (r->sizes[vector_dim].factor >= 2 * most && r->lanes < most) r->lanes = most;
   }
+  r->next_row = rows_find_next(r);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -163,6 +164,7 @@ static void store_full(rows_sweep_t* s, const linear_t* coords) {
 }
 
 void rows_visit(rows_sweep_t* s, const linear_t* coords, ir_value_t** acc, int64_t part) {
+  if (s->r->next_row && s->level == 1) rows_fetch_next(s, coords);
   if (s->stores) {
     store_full(s, coords);
   } else {

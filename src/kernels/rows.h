@@ -38,6 +38,7 @@ typedef struct rows_t {
   int32_t kept_count;
   bool along;                       // vectors along the row
   int64_t lanes;                    // of vectors
+  int64_t next_row;                 // elements to the next row, which is fetched ahead; or 0
   int64_t team;                     // threads that share a row
   linear_t lane;                    // number of this one
   uint32_t flat;                    // last dimensions that a team takes as one
@@ -70,6 +71,11 @@ typedef struct rows_sweep_t {
 // One vector of the sweep: into accumulators number `part` of each reduction, or to memory.
 void rows_visit(rows_sweep_t* s, const linear_t* coords, ir_value_t** acc, int64_t part);
 bool rows_is_full(const rows_t* r, const ir_value_t* value);
+
+// Elements from a row to the next, where that is worth fetching before the row is done: more than one sweep goes over
+// it, and of all that there is a cache keeps nothing. Else 0. And does so, at the next row's same place.
+int64_t rows_find_next(const rows_t* r);
+void rows_fetch_next(rows_sweep_t* s, const linear_t* coords);
 
 // How many threads share a row, which is set up then, and what they hold of it. Else `team` is 1.
 void rows_choose_team(rows_t* r);

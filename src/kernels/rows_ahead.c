@@ -1,0 +1,37 @@
+// Rows on CPUs that more than one sweep goes over: what the next row reads and stores comes near while a sweep computes
+// on this one. By itself the processor would fetch it once the first sweep gets there, which waits for it.
+#include "kernels/rows.h"
+
+int64_t rows_find_next(const rows_t* r) {
+  enum { SHORT = 1024, PARTS = 4 };
+  const device_info_t* device = r->d->device;
+  int64_t row = 1, bytes = ir_type_bytes(r->full->element);
+  if (device->kind != DEVICE_CPU || !r->along || !ir_type_is_static(r->full)) return 0;
+  if (r->reduced[0] != r->full->rank - (int64_t)r->reduced_count) return 0;  // others than the last dimensions
+  for (uint32_t i = 0; i < r->reduced_count; ++i) row *= r->full->dims[r->reduced[i]];
+  bool is_long = row * bytes >= SHORT && row * bytes <= device->l1_bytes / PARTS;
+  return is_long && ir_type_count(r->full) * bytes > device->l2_bytes ? row : 0;
+}
+
+static void fetch(rows_sweep_t* s, ir_value_t* tensor, const linear_t* coords, bool writes) {
+  enum { FIRST_LEVEL = 3 };
+  kernel_build_t* k = &s->r->d->k;
+  linear_t next = eval_offset(k, tensor, coords);
+  next.constant += s->r->next_row;
+  next.lane = 0;
+  ir_value_t* operands[] = {((const source_t*)tensor->data)->memory, linear_scalar(k, &next)};
+  ir_op_t* op = ir_build_op(&k->b, KERNEL_PREFETCH, operands, 2, NULL);
+  ir_op_set_attr(k->ctx, op, "locality", ir_attr_i64(k->ctx, FIRST_LEVEL));
+  if (writes) ir_op_set_attr(k->ctx, op, "write", ir_attr_unit(k->ctx));
+}
+
+void rows_fetch_next(rows_sweep_t* s, const linear_t* coords) {
+  dispatch_t* d = s->r->d;
+  for (uint32_t i = 0; i < d->body->arg_count; ++i) {
+    ir_value_t* arg = d->body->args[i];
+    if (ir_type_is_tensor(arg->type) && rows_is_full(s->r, arg)) fetch(s, arg, coords, false);
+  }
+  for (uint32_t i = 0; i < d->yield->operand_count; ++i) {
+    if (rows_is_full(s->r, d->outputs[i])) fetch(s, d->outputs[i], coords, true);
+  }
+}
