@@ -240,6 +240,9 @@ fuzz_one() {
       for file in tests/e2e/host/*_spec*.mlir; do
         sed 's|^// spec: \{0,1\}||' "$file" >"$seeds/$(basename "$file")"
       done ;;
+    vm_text)
+      seeds=$build/fuzz/vm_text
+      mkdir -p "$seeds" && cp tests/compiler/vm.mlir "$seeds" ;;
     tokenizer) seeds=tests/tokenizer/files ;;
     offload_bundle)
       seeds=$build/fuzz/bundles

@@ -22,6 +22,7 @@
 #include "compiler/pdl_spec.h"
 #include "compiler/run.h"
 #include "compiler/transform_spec.h"
+#include "compiler/vm_emit.h"
 #include "dialects/cf.h"
 #include "dialects/graph.h"
 #include "dialects/kernel.h"
@@ -629,6 +630,11 @@ static bool compile_kernels(run_t* r) {
   return stage_target(r) && run_output(r);
 }
 
+static bool compile_vm(run_t* r) {
+  r->module = vm_find_module(r->ctx, r->module);
+  return r->module && run_output(r);
+}
+
 static bool run_stages(run_t* r) {
   uint32_t count = sizeof(stages) / sizeof(stages[0]);
   // Kernels are built again of what is printed behind it.
@@ -647,6 +653,7 @@ static bool run_stages(run_t* r) {
     if (!ok) return false;
     if (r->options->read_only) return true;
     if (r->options->kernels_only) return compile_kernels(r);
+    if (r->options->vm_only) return compile_vm(r);
     ir_op_t* shown = r->module;
     if (stage->run == stage_kernels) shown = r->programs[0].kernels.module;
     for (compiler_phase_t phase = stage->first; phase <= stage->last; ++phase) {

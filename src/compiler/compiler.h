@@ -61,6 +61,7 @@ typedef struct compiler_options_t {
   compiler_phase_t start_from;      // the phase that the input has been through
   compiler_phase_t stop_after;      // COMPILER_PHASE_END: make a module
   compiler_output_format_t format;  // of what is made then
+  bool vm_only;                     // the input is a vm.module, which becomes a module as it is (vm_emit.h)
   bool kernels_only;                // the input is kernels, which become an executable: no program around them
   const char* dump_phases_to;       // directory, or NULL: <stem>.<n>.<phase>.mlir
   target_compile_options_t target;  // threads, dumps, debug

@@ -66,7 +66,7 @@ static const struct {
     {"iree-input-type", "auto,none,stablehlo,stablehlo_xla,mhlo,torch,onnx,tosa,tm_tensor,vhlo"},
     {"iree-opt-level", "O0,O1,O2,O3"},
     {"iree-execution-model", "async-internal,async-external,host-only,inline-static,inline-dynamic"},
-    {"compile-mode", "std,precompile,hal-executable"},
+    {"compile-mode", "std,precompile,vm,hal-executable"},
     {"iree-vm-target-index-bits", "64,32"},
     {"iree-rocm-container-type", "auto,hip,amdgpu,hsaco"},
     {"iree-rocm-denormal-fp-math-f32", "ieee,preserve-sign,positive-zero"},

@@ -543,17 +543,21 @@ static bool resolve_mode(const compiler_flags_t* flags, compiler_options_t* out,
     if (!flags->compile_to) out->stop_after = COMPILER_PHASE_GLOBAL_OPTIMIZATION;
     return true;
   }
-  if (strcmp(mode, "hal-executable")) {
-    text_printf(error, "--compile-mode=%s is not supported; std, precompile and hal-executable are%s", mode,
-                strcmp(mode, "vm") ? ""
-                                   : ": programs of the VM dialect are no input; func.func with arith and cf is, with "
-                                     "--iree-execution-model=host-only");
+  out->vm_only = strcmp(mode, "vm") == 0;
+  if (!out->vm_only && strcmp(mode, "hal-executable")) {
+    text_printf(error, "--compile-mode=%s is not supported; std, precompile, vm and hal-executable are", mode);
     return false;
   }
   if (flags->compile_to || flags->compile_from) {
-    text_puts(error, "--compile-mode=hal-executable compiles kernels: it has no phases for --compile-from and -to");
+    text_printf(error, "--compile-mode=%s compiles %s: it has no phases for --compile-from and -to", mode,
+                out->vm_only ? "what has been through them" : "kernels");
     return false;
   }
+  if (out->vm_only && out->format == COMPILER_OUTPUT_HAL_EXECUTABLE) {
+    text_puts(error, "--compile-mode=vm has no kernels for --output-format=hal-executable");
+    return false;
+  }
+  if (out->vm_only) return true;
   out->kernels_only = true;
   out->format = COMPILER_OUTPUT_HAL_EXECUTABLE;
   return true;
@@ -629,6 +633,7 @@ bool compiler_flags_resolve(const compiler_flags_t* flags, compiler_options_t* o
     text_puts(error, "--iree-execution-model=host-only is for no device, and a target device or backend is given");
     return false;
   }
+  out->host_only |= out->vm_only;
   out->needs_target = out->stop_after > COMPILER_PHASE_FLOW && !out->host_only;
   for (uint32_t i = 0; i < count; ++i) {
     if (!resolve_chips(flags, &wanted[i], out, error)) return false;

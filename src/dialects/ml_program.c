@@ -10,11 +10,7 @@ static ir_op_t* global_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_
   ir_context_t* ctx = ir_parse_context(p);
   ir_draft_t op;
   ir_draft_init(p, &op, info, loc);
-  visibility_parse(p, &op);
-  if (ir_parse_try(p, "mutable")) ir_draft_attr(p, &op, "is_mutable", ir_attr_unit(ctx));
-  ir_name_t name = ir_parse_symbol_name(p);
-  if (!name) return NULL;
-  ir_draft_attr(p, &op, "sym_name", ir_attr_cstring(ctx, name));
+  if (!global_name_parse(p, &op)) return NULL;
   const ir_attr_t* value = NULL;
   if (ir_parse_try(p, "(")) {
     if (!(value = ir_parse_attr(p, NULL)) || !ir_parse_expect(p, ")")) return NULL;

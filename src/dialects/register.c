@@ -30,6 +30,7 @@
 #include "dialects/tosa.h"
 #include "dialects/transform.h"
 #include "dialects/util.h"
+#include "dialects/vm.h"
 
 void dialects_register_all(ir_context_t* ctx) {
   static const ir_dialect_t* const all[] = {
@@ -38,7 +39,7 @@ void dialects_register_all(ir_context_t* ctx) {
       &chlo_dialect,    &tosa_dialect,       &torch_dialect,     &ml_program_dialect, &util_dialect,
       &hal_dialect,     &flow_dialect,       &encoding_dialect,  &graph_dialect,      &kernel_dialect,
       &check_dialect,   &linalg_ext_dialect, &stream_dialect,    &tensor_ext_dialect, &affine_dialect,
-      &shape_dialect,   &codegen_dialect,    &transform_dialect, &pdl_dialect,
+      &shape_dialect,   &codegen_dialect,    &transform_dialect, &pdl_dialect,        &vm_dialect,
   };
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) ir_context_register(ctx, all[i]);
 }

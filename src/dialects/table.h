@@ -53,6 +53,14 @@ void visibility_parse(ir_parser_t* p, ir_draft_t* op);
 //   [visibility] @name(%arg: type {attrs}, ...) -> (type {attrs}, ...) attributes {...} { body }
 ir_op_t* function_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
 void function_print(ir_printer_t* pr, ir_op_t* op);
+//   [visibility] [mutable] @name
+bool global_name_parse(ir_parser_t* p, ir_draft_t* op);
+//   the same, and {attrs} [= value] [: type]
+ir_op_t* global_value_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+void global_value_print(ir_printer_t* pr, ir_op_t* op);
+//   ["name"] {attrs} : type = value
+ir_op_t* buffer_constant_parse(ir_parser_t* p, const ir_op_info_t* info, const ir_loc_t* loc);
+void buffer_constant_print(ir_printer_t* pr, ir_op_t* op);
 //   (%arg = %init, ...)
 bool assignments_parse(ir_parser_t* p, ir_ref_list_t* args, ir_ref_list_t* inits);
 void assignments_print(ir_printer_t* pr, ir_value_t* const* args, const ir_op_t* op, uint32_t first, uint32_t count);

@@ -39,6 +39,8 @@ static bool has_suffix(const char* text, size_t size, const char* suffix) {
 static const ir_type_t* rule_type(const assembly_t* a, const char* text, size_t size) {
   if (size == 5 && memcmp(text, "index", 5) == 0) return ir_type_index(a->ctx);
   if (size == 4 && memcmp(text, "bool", 4) == 0) return ir_type_int(a->ctx, 1);
+  if (size == 3 && memcmp(text, "i32", 3) == 0) return ir_type_int(a->ctx, 32);
+  if (size == 3 && memcmp(text, "i64", 3) == 0) return ir_type_int(a->ctx, 64);
   if (text[0] == '!') {
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)size - 1, text + 1);

@@ -35,7 +35,7 @@
 //                attributes, when the op has operands left for its %*
 //   =TYPE        type of all results, when the text does not say;  =same  pairwise the operands' types
 //   ~TYPE ~0:TYPE  type of the operands (of operand 0) that the text does not say;  ~tuple  elements of result 0
-// where TYPE is index, bool, T0.. (operand), R0.. (result), alone or with .elem (its element) or .i1 (with i1
+// where TYPE is index, bool, i32, i64, T0.. (operand), R0.. (result), alone or with .elem (its element) or .i1 (with i1
 // elements), or ! and the name of a dialect type.
 #ifndef IREE_C_IR_ASSEMBLY_H_
 #define IREE_C_IR_ASSEMBLY_H_

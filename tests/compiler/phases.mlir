@@ -21,12 +21,14 @@
 // RUN: iree-compile --iree-hal-target-device=cuda --output-format=hal-executable %s | FileCheck --check-prefix=PTX %s
 // RUN: not iree-compile --iree-hal-target-device=local --iree-hal-target-device=cuda --output-format=hal-executable %s 2>&1 | FileCheck --check-prefix=ONE %s
 // RUN: not iree-compile --iree-hal-target-device=local --compile-mode=hal-executable %s 2>&1 | FileCheck --check-prefix=KERNELS %s
+// RUN: not iree-compile --compile-mode=vm --compile-to=hal %s 2>&1 | FileCheck --check-prefix=MODE %s
+// MODE: error: --compile-mode=vm compiles what has been through them: it has no phases for --compile-from and -to
 // RUN: not iree-compile --compile-mode=vm %s 2>&1 | FileCheck --check-prefix=VM %s
 // ELF: iree_hal_executable_library_query
 // PTX: .visible .entry main_dispatch_0
 // ONE: error: an executable is for one target; there are 2
 // KERNELS: phases.mlir:[[#]]:1: error: 'func.func' op is no kernel.func; --compile-mode=hal-executable takes kernels
-// VM: error: --compile-mode=vm is not supported; std, precompile and hal-executable are: programs of the VM dialect are no input; func.func with arith and cf is, with --iree-execution-model=host-only
+// VM: phases.mlir:[[#]]:1: error: 'func.func' op is beside a vm.module; --compile-mode=vm takes one alone
 //
 // RUN: iree-compile --iree-hal-target-device=local --output-format=vm-asm %s | FileCheck --check-prefix=ASM %s
 // RUN: iree-compile --iree-hal-target-device=local --output-format=vm-c %s | FileCheck --check-prefix=C %s

@@ -247,6 +247,41 @@ iree_status_t vm_do_buffer_equal(vm_machine_t* m) {
   return iree_ok_status();
 }
 
+iree_status_t vm_do_buffer_compare(vm_machine_t* m) {
+  vm_cell_t* result = vm_next_value(m);
+  VM_NEXT_OBJECT(m, iree_vm_buffer, a);
+  iree_host_size_t a_offset = next_size(m);
+  VM_NEXT_OBJECT(m, iree_vm_buffer, b);
+  iree_host_size_t b_offset = next_size(m);
+  bool equal = false;
+  IREE_RETURN_IF_ERROR(iree_vm_buffer_compare_bytes(a, a_offset, b, b_offset, next_size(m), &equal));
+  result->i = equal;
+  return iree_ok_status();
+}
+
+// Whole patterns: offset and length are rounded down.
+static iree_status_t fill(iree_vm_buffer_t* buffer, iree_host_size_t offset, iree_host_size_t length,
+                          const vm_cell_t* pattern, iree_host_size_t size) {
+  return iree_vm_buffer_fill_elements(buffer, offset - offset % size, length / size, size, &pattern->bits);
+}
+
+iree_status_t vm_do_buffer_fill_i32(vm_machine_t* m) {
+  VM_NEXT_OBJECT(m, iree_vm_buffer, buffer);
+  iree_host_size_t offset = next_size(m), length = next_size(m);
+  const vm_cell_t* pattern = vm_next_value(m);
+  vm_word_t size = vm_next_word(m);
+  if (size != 1 && size != 2 && size != 4) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "patterns have 1, 2 or 4 bytes");
+  }
+  return fill(buffer, offset, length, pattern, size);
+}
+
+iree_status_t vm_do_buffer_fill_i64(vm_machine_t* m) {
+  VM_NEXT_OBJECT(m, iree_vm_buffer, buffer);
+  iree_host_size_t offset = next_size(m), length = next_size(m);
+  return fill(buffer, offset, length, vm_next_value(m), sizeof(int64_t));
+}
+
 #define FLOW(name, signature)
 #define OP(name, signature)
 #define UNARY(name, ...)
