@@ -2,8 +2,10 @@
 // IREE_PJRT_DEVICE, else local-task.
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "base/version.h"
 #include "pjrt/pjrt.h"
+#include "target/resolve.h"
 
 static void destroy(PJRT_Client* client) {
   if (!client) return;
@@ -209,8 +211,10 @@ PJRT_Error* api_TopologyDescription_GetDeviceDescriptions(PJRT_TopologyDescripti
 // Part of the keys of compilation caches: what compiled code depends on.
 PJRT_Error* api_TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args* args) {
   const PJRT_Client* client = args->topology->client;
-  char* text = NULL;
-  int size = asprintf(&text, "%s|%s|%s", client->version, client->devices[0]->target, client->flags);
+  char *text = NULL, *features = client->is_host ? processors_host_features() : NULL;
+  const char* target = client->is_host ? features : client->devices[0]->target;
+  int size = target ? asprintf(&text, "%s|%s|%s", client->version, target, client->flags) : -1;
+  memory_free(features);
   if (size < 0) return pjrt_no_memory();
   args->bytes = args->owner = text;
   args->bytes_size = (size_t)size;

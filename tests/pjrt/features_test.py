@@ -6,7 +6,9 @@ Callbacks, tokens, DLPack, compile options, serialized executables, costs and do
 import gc
 import importlib.util
 import sys
+import tempfile
 import traceback
+import warnings
 
 import jax
 import jax.numpy as jnp
@@ -43,6 +45,31 @@ def pure_callbacks():
     assert np.array_equal(two[0], x * 2) and two[1] == 7
     mapped = jax.vmap(lambda x: jax.pure_callback(lambda v: np.asarray(v) + 1, x, x, vmap_method="sequential"))
     assert np.array_equal(mapped(x), x + 1)
+
+
+def compilation_cache():
+    """Programs are found in it, but those that call Python, which are left out without a warning."""
+    from jax.experimental.compilation_cache import compilation_cache as cache
+
+    def count(function):
+        events.clear()
+        jax.jit(function)(np.float32(1))
+        return [events.count(f"/jax/compilation_cache/cache_{what}") for what in ("misses", "hits")]
+
+    events = []
+    jax.monitoring.register_event_listener(lambda event, **_: events.append(event))
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+        jax.config.update("jax_compilation_cache_dir", folder)
+        cache.reset_cache()
+        try:
+            assert [count(lambda x: x * 3 + 1), count(lambda x: x * 3 + 1)] == [[1, 0], [0, 1]]
+            for _ in range(2):
+                assert count(lambda x: jax.pure_callback(lambda v: np.asarray(v) + 1, x, x))[1] == 0
+        finally:
+            jax.config.update("jax_compilation_cache_dir", None)
+            cache.reset_cache()
 
 
 def callbacks_use_the_device():
@@ -274,7 +301,7 @@ def factorizations_stay_orthogonal():
 
 
 def main():
-    cases = [pure_callbacks, callbacks_use_the_device, sparse_solver, callbacks_in_loops, callbacks_fail, callbacks_end,
+    cases = [pure_callbacks, callbacks_use_the_device, sparse_solver, compilation_cache, callbacks_in_loops, callbacks_fail, callbacks_end,
              foreign_functions, tokens, compile_options, executables, donation, donation_in_place,
              updates_in_place, donation_elsewhere, factorizations_stay_orthogonal]
     cases += [capsules] if dlpack._capsule else []

@@ -100,12 +100,13 @@ def load(path, named):
 
 
 def run_here(path, named, stream):
-    """Runs the tests whose names are lines of the standard input; without any, says the names of all."""
-    wanted = sys.stdin.read().split("\n")
+    """Runs the tests whose names are in the standard input; without any, says the names of all."""
+    wanted = json.load(sys.stdin)
     tests = load(path, named)
-    if wanted == [""]:
+    if not wanted:
         print(json.dumps(list(tests)), file=stream, flush=True)
         return
+    importlib.import_module("jax").devices()  # what it warns of is no test's
     result = Result()
     result.stream = stream
     for name in wanted:
@@ -118,7 +119,7 @@ def start(options, name, core, tests=()):
     child = subprocess.Popen(list(map(str, command + ["--named"] * options.named)), stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                              env={"JAX_PLATFORMS": "iree,cpu", **os.environ})
-    child.stdin.write("\n".join(tests).encode())
+    child.stdin.write(json.dumps(tests).encode())
     child.stdin.close()
     return child
 

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import pathlib
+import types
 
 # Factorizations that JAX writes as calls of LAPACK's functions on CPUs and not at all on platforms that it does not
 # know: iree-c compiles these calls, for every device.
@@ -47,6 +48,19 @@ def _register_lowerings():
     rules["iree"] = _Rules(rules["iree"], rules["cpu"])
 
 
+def _allow_compilation_cache():
+    """JAX uses its cache of executables for platforms that it knows."""
+    from jax._src import compilation_cache
+
+    is_used = compilation_cache.is_cache_used
+
+    def is_cache_used(backend):
+        known = types.SimpleNamespace(platform="cpu", supports_executable_serialization=True)
+        return is_used(known if backend.platform == "iree" else backend)
+
+    compilation_cache.is_cache_used = is_cache_used
+
+
 def initialize():
     """Called by JAX, which finds this module by its name or by its entry point."""
     from jax._src import xla_bridge
@@ -57,5 +71,6 @@ def initialize():
     ctypes.CDLL(library_path(), mode=os.RTLD_NOW | os.RTLD_DEEPBIND)
     xla_bridge.register_plugin("iree", priority=100, library_path=library_path(), options=callbacks.options())
     _register_lowerings()
+    _allow_compilation_cache()
     callbacks.register()
     dlpack.register()

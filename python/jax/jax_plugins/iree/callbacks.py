@@ -110,6 +110,7 @@ def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_sid
     outputs = [core.physical_aval(aval) for aval in result_avals]
     entry = Callback(callback, inputs, outputs)
     ctx.module_context.add_keepalive(entry)
+    ctx.module_context.host_callbacks.append(entry)
     given = [convert(value, aval, WIDER) for value, aval in zip(operands, inputs)]
     types = [type_of(aval, WIDER) if aval.dtype.name in WIDER else mlir.aval_to_ir_type(ctx.module_context, own)
              for own, aval in zip(result_avals, outputs)]
