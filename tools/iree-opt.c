@@ -46,7 +46,7 @@ static void add_steps(run_t* run) {
   const pass_t* steps = compiler_steps(&count);
   for (uint32_t i = 0; i < count && i < STEP_LIMIT; ++i) {
     known_passes[pass_count] = steps[i];
-    known_passes[pass_count++].user = run;
+    known_passes[pass_count++].user = steps[i].takes ? NULL : run;
   }
 }
 
@@ -92,6 +92,23 @@ static bool add_pass(void* user, const char* name, size_t size) {
   return true;
 }
 
+static const char* option_of_last(void* user) {
+  const options_t* o = user;
+  return o->passes[o->pass_count - 1]->takes;
+}
+
+// The pass with its text, which both live as long as the program.
+static void set_option(void* user, const char* text, size_t size) {
+  options_t* o = user;
+  pass_t* own = memory_alloc(sizeof(*own));
+  char* copy = memory_alloc(size + 1);
+  memcpy(copy, text, size);
+  copy[size] = 0;
+  *own = *o->passes[o->pass_count - 1];
+  own->user = copy;
+  o->passes[o->pass_count - 1] = own;
+}
+
 static bool add_name(void* user, const char* name, size_t size) {
   names_t* names = user;
   const pass_t* pass = find_pass(name, size);
@@ -111,7 +128,8 @@ static void offer_passes(void* user, near_t* near) {
 // Passes by a name or, with `is_pipeline`, a text of several.
 static bool read_passes(void* user, bool (*add)(void* user, const char* name, size_t size), const char* text,
                         bool is_pipeline) {
-  const pass_set_t set = {user, add, offer_passes};
+  bool runs = add == add_pass;
+  const pass_set_t set = {user, add, runs ? option_of_last : NULL, runs ? set_option : NULL, offer_passes};
   text_t error = {0};
   bool ok = is_pipeline ? pass_set_read(&set, text, &error) : pass_set_add(&set, text, strlen(text), &error);
   if (!ok) fprintf(stderr, "iree-opt: %s; --list-passes lists them\n", error.data);
@@ -476,7 +494,11 @@ static bool read_compiler_flags(const options_t* o, compiler_flags_t* flags, com
 static void dump_pipeline(const options_t* o) {
   fputs("Pass Manager with ", stderr);
   fprintf(stderr, "%u passes:\nbuiltin.module(", o->pass_count);
-  for (uint32_t i = 0; i < o->pass_count; ++i) fprintf(stderr, "%s%s", i ? "," : "", o->passes[i]->name);
+  for (uint32_t i = 0; i < o->pass_count; ++i) {
+    const pass_t* pass = o->passes[i];
+    fprintf(stderr, "%s%s", i ? "," : "", pass->name);
+    if (pass->takes && pass->user) fprintf(stderr, "{%s=%s}", pass->takes, (const char*)pass->user);
+  }
   fputs(")\n", stderr);
 }
 

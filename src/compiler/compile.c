@@ -187,19 +187,57 @@ static void set_execution_model(run_t* r) {
   }
 }
 
+// Passes over graph; with options those over input dialects, which run before it is made.
 static const pass_t* find_pass(const char* name, size_t size) {
   static const pass_t* const passes[] = {
 #define PASS(function, pass_name, needed, text) &row_##function,
       GRAPH_PASSES(PASS)
 #undef PASS
   };
+  uint32_t count = 0;
+  const pass_t* steps = compiler_steps(&count);
   for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); ++i) {
     if (strlen(passes[i]->name) == size && strncmp(passes[i]->name, name, size) == 0) return passes[i];
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    bool fits = steps[i].takes && strlen(steps[i].name) == size && strncmp(steps[i].name, name, size) == 0;
+    if (fits) return &steps[i];
   }
   return NULL;
 }
 
-static bool has_pass(void* user, const char* name, size_t size) { return find_pass(name, size); }
+// Passes that a flag lists: the last one waits for its option.
+typedef struct preprocess_t {
+  run_t* run;  // NULL: they are read, not run
+  bool early, ok;
+  const pass_t* last;
+  char* text;
+} preprocess_t;
+
+static void run_last(preprocess_t* p) {
+  pass_t pass = p->last ? *p->last : (pass_t){0};
+  if (pass.takes) pass.user = p->text;
+  const pass_t* list = &pass;
+  if (p->run && p->last && p->ok && p->early == (pass.takes != NULL)) {
+    p->ok = run_passes(p->run, p->run->module, &list, 1);
+  }
+  p->last = NULL;
+  p->text = NULL;
+}
+
+static bool preprocess_by(void* user, const char* name, size_t size) {
+  preprocess_t* p = user;
+  run_last(p);
+  p->last = find_pass(name, size);
+  return p->last;
+}
+
+static const char* option_of_last(void* user) { return ((const preprocess_t*)user)->last->takes; }
+
+static void set_option(void* user, const char* text, size_t size) {
+  preprocess_t* p = user;
+  if (p->run) p->text = arena_strndup(ir_context_arena(p->run->ctx), text, size);
+}
 
 static void offer_passes(void* user, near_t* near) {
 #define PASS(function, pass_name, needed, summary) near_offer(near, pass_name);
@@ -207,10 +245,17 @@ static void offer_passes(void* user, near_t* near) {
 #undef PASS
 }
 
+static bool read_passes(preprocess_t* p, const char* text, text_t* error) {
+  const pass_set_t set = {p, preprocess_by, option_of_last, set_option, offer_passes};
+  return pass_set_read(&set, text, error);
+}
+
 bool compiler_check_preprocessing(const char* text, text_t* error) {
-  const pass_set_t set = {.add = has_pass, .offer = offer_passes};
+  preprocess_t p = {0};
   text_puts(error, "--iree-preprocessing-pass-pipeline: ");
-  if (pass_set_read(&set, text, error)) {
+  bool ok = read_passes(&p, text, error);
+  run_last(&p);
+  if (ok) {
     text_finish(error);
     return true;
   }
@@ -221,24 +266,12 @@ bool compiler_check_preprocessing(const char* text, text_t* error) {
   return false;
 }
 
-typedef struct preprocess_t {
-  run_t* run;
-  bool ok;
-} preprocess_t;
-
-static bool preprocess_by(void* user, const char* name, size_t size) {
-  preprocess_t* p = user;
-  const pass_t* pass = find_pass(name, size);
-  p->ok = p->ok && (!pass || run_passes(p->run, p->run->module, &pass, 1));
-  return pass;
-}
-
 // The text was checked when the flags were read.
-static bool preprocess(run_t* r) {
-  preprocess_t p = {r, true};
-  const pass_set_t set = {.user = &p, .add = preprocess_by, .offer = offer_passes};
+static bool preprocess(run_t* r, bool early) {
+  preprocess_t p = {.run = r, .early = early, .ok = true};
   text_t error = {0};
-  if (r->options->preprocessing) pass_set_read(&set, r->options->preprocessing, &error);
+  if (r->options->preprocessing) read_passes(&p, r->options->preprocessing, &error);
+  run_last(&p);
   text_finish(&error);
   return p.ok;
 }
@@ -281,6 +314,7 @@ static bool stage_lower(run_t* r) {
   const compiler_options_t* o = r->options;
   if (o->pdl_spec && !run_step(r, r->module, "pdl-spec", step_pdl, r)) return false;
   if (o->transform_spec && !run_step(r, r->module, "transform-spec", step_transform, r)) return false;
+  if (!preprocess(r, true)) return false;
   if (o->strip_assertions && !run_step(r, r->module, "strip-assertions", step_strip_assertions, r)) return false;
   static const pass_t donate = {.name = "donate-arguments", .run = donate_arguments, .required = true};
   if (o->donates && !run_passes(r, r->module, (const pass_t*[]){&donate}, 1)) return false;
@@ -292,7 +326,7 @@ static bool stage_lower(run_t* r) {
 #undef CONVERSION
   if (converts && !run_step(r, r->module, "element-types", step_element_types, r)) return false;
   if (o->fences) set_execution_model(r);
-  return preprocess(r);
+  return preprocess(r, false);
 }
 
 pass_result_t step_const_eval(ir_op_t* module, ir_context_t* ctx, void* user) {

@@ -60,15 +60,40 @@ bool pass_set_add(const pass_set_t* set, const char* name, size_t size, text_t* 
   return false;
 }
 
-// Behind a name: options, of which passes have none.
-static bool skip_options(const char** at, const char* name, size_t size, text_t* error) {
+// What ends the text of an option: a blank, or the brace that was open before it.
+static size_t option_size(const char* text) {
+  size_t size = 0;
+  uint32_t depth = 0;
+  for (; text[size] && (depth || !strchr(" \t\n}", text[size])); ++size) {
+    depth += text[size] == '{';
+    depth -= text[size] == '}';
+  }
+  return size;
+}
+
+// Behind a pass's name: {option=text ...}
+static bool read_options(const pass_set_t* set, const char** at, const char* name, size_t size, text_t* error) {
+  static const char blanks[] = " \t\n";
   if (**at != '{') return true;
-  const char* end = strchr(*at, '}');
-  size_t blank = end ? strspn(*at + 1, " ") : 0;
-  if (end && *at + 1 + blank == end) return *at = end + 1, true;
-  text_printf(error, "pass '%.*s' takes no options; flags of iree-compile say what passes compile for", (int)size,
-              name);
-  return false;
+  for (*at += 1 + strspn(*at + 1, blanks); **at != '}'; *at += strspn(*at, blanks)) {
+    size_t length = strcspn(*at, "= \t\n{}"), whole = option_size(*at);
+    const char* known = set->option ? set->option(set->user) : NULL;
+    if (!**at || !whole) {
+      text_printf(error, "pass '%.*s': '{' without '}'", (int)size, name);
+      return false;
+    }
+    bool fits = known && strlen(known) == length && strncmp(known, *at, length) == 0 && (*at)[length] == '=';
+    if (!fits) {
+      text_printf(error, "pass '%.*s' has no option '%.*s'", (int)size, name, (int)length, *at);
+      if (known) text_printf(error, "; it has %s=...", known);
+      if (!known) text_puts(error, ", nor any; flags of iree-compile say what passes compile for");
+      return false;
+    }
+    set->set(set->user, *at + length + 1, whole - length - 1);
+    *at += whole;
+  }
+  ++*at;
+  return true;
 }
 
 static bool is_anchor(const char* name, size_t size) {
@@ -89,7 +114,7 @@ bool pass_set_read(const pass_set_t* set, const char* text, text_t* error) {
       }
       ++depth, ++at;
     } else if (size) {
-      if (!pass_set_add(set, name, size, error) || !skip_options(&at, name, size, error)) return false;
+      if (!pass_set_add(set, name, size, error) || !read_options(set, &at, name, size, error)) return false;
     } else if (*at == ')' && depth) {
       --depth, ++at;
     } else if (*at == ',' || *at == ' ' || *at == '\n' || *at == '\t') {

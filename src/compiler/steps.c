@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "compiler/kernels.h"
+#include "compiler/pdl_spec.h"
 #include "compiler/run.h"
+#include "compiler/transform_spec.h"
 #include "kernels/layout.h"
 #include "passes/passes.h"
 
@@ -28,7 +30,29 @@ static pass_result_t build_kernels(ir_op_t* module, ir_context_t* ctx, void* use
   return PASS_CHANGED;
 }
 
+static bool has_file(ir_context_t* ctx, const char* file, const char* pass) {
+  return file || ir_error(ctx, NULL, "pass '%s' needs the name of a file", pass);
+}
+
+static pass_result_t apply_pdl(ir_op_t* module, ir_context_t* ctx, void* user) {
+  return has_file(ctx, user, "pdl-spec{patterns-file=FILE}") && pdl_spec_run(ctx, module, user) ? PASS_CHANGED
+                                                                                                : PASS_FAILED;
+}
+
+static pass_result_t apply_transform(ir_op_t* module, ir_context_t* ctx, void* user) {
+  bool ok = has_file(ctx, user, "transform-spec{transform-spec-path=FILE}") && transform_spec_run(ctx, module, user);
+  return ok ? PASS_CHANGED : PASS_FAILED;
+}
+
 static const pass_t steps[] = {
+    {.name = "pdl-spec",
+     .summary = "input dialects rewritten by the pdl.pattern ops of patterns-file",
+     .run_with = apply_pdl,
+     .takes = "patterns-file"},
+    {.name = "transform-spec",
+     .summary = "calls in place of what the sequences of transform-spec-path match in input dialects",
+     .run_with = apply_transform,
+     .takes = "transform-spec-path"},
     {.name = "strip-assertions", .summary = "without what the program asserts", .run_with = step_strip_assertions},
     {.name = "element-types", .summary = "--iree-input-demote-* and -promote-*", .run_with = step_element_types},
     {.name = "const-eval",

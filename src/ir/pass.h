@@ -16,6 +16,7 @@ typedef struct pass_t {
   // The same for a step of one pipeline, which knows more than the module: `run` is then NULL.
   pass_result_t (*run_with)(ir_op_t* module, ir_context_t* ctx, void* user);
   void* user;
+  const char* takes;             // name of the pass's one option, whose text is then at `user` (NULL: nobody gave it)
   ir_op_t* (*made)(void* user);  // a module that the step makes beside, printed behind the one it changes; or NULL
   bool required;                 // bisecting does not leave it out: what follows needs it
 } pass_t;

@@ -25,7 +25,7 @@
 // ANCHOR: iree-opt: 'cse(': passes stand in ops, as in builtin.module(cse)
 // OPEN: iree-opt: pipeline lacks ')': 'builtin.module(cse'
 // CLOSED: iree-opt: pipeline has a ')' too many: 'cse)'
-// OPTIONS: iree-opt: pass 'canonicalize' takes no options
+// OPTIONS: iree-opt: pass 'canonicalize' has no option 'max-iterations', nor any; flags of iree-compile say what passes compile for
 //
 // iree-compile knows the same names.
 // RUN: iree-compile --iree-preprocessing-pass-pipeline='builtin.module(func.func(iree-flow-canonicalize, cse))' --compile-to=preprocessing %s -o - | FileCheck %s

@@ -19,6 +19,20 @@
 // CHECK: tensor.dim %arg0, %{{.*}} : tensor<?x?xf32>
 // RUN: iree-opt --verify-roundtrip %t.spec.mlir -o %t.again.mlir && iree-compile --iree-hal-target-device=local --iree-preprocessing-pdl-spec-filename=%t.again.mlir --mlir-print-ir-after-all --compile-to=input %s -o - 2>&1 | FileCheck %s
 //
+// The same as a pass with an option, in iree-opt and among those that run before all others.
+// RUN: iree-opt --pass-pipeline='builtin.module(iree-preprocessing-apply-pdl-patterns{patterns-file=%t.spec.mlir})' --dump-pass-pipeline %s 2>%t.passes | FileCheck --check-prefix=PASS %s && FileCheck --check-prefix=PIPELINE %s < %t.passes
+// PIPELINE: pdl-spec{patterns-file={{.*}}.spec.mlir}
+// PASS-LABEL: @quotients
+// PASS: arith.mulf %arg0, %arg2
+// RUN: iree-compile --iree-hal-target-device=local --iree-preprocessing-pass-pipeline='builtin.module(cse, iree-preprocessing-apply-pdl-patterns{ patterns-file=%t.spec.mlir }, func.func(dce))' %s -o %t.vmfb && iree-run-module --device=local-sync --module=%t.vmfb --function=inverse --input=3xf32=1,-2,3 --expected_output=3xf32=1,-2,3
+// RUN: not iree-opt --pass-pipeline='pdl-spec{pattern-file=x}' %s 2>&1 | FileCheck --check-prefix=OPTION %s
+// OPTION: iree-opt: pass 'pdl-spec' has no option 'pattern-file'; it has patterns-file=...
+// RUN: not iree-opt --pass-pipeline='pdl-spec{patterns-file=x' %s 2>&1 | FileCheck --check-prefix=OPEN %s
+// OPEN: iree-opt: pass 'pdl-spec': '{' without '}'
+// RUN: not iree-opt --pass-pipeline=pdl-spec %s 2>&1 | FileCheck --check-prefix=FILE %s
+// RUN: not iree-compile --iree-preprocessing-pass-pipeline=pdl-spec --compile-to=preprocessing %s 2>&1 | FileCheck --check-prefix=FILE %s
+// FILE: error: pass 'pdl-spec{patterns-file=FILE}' needs the name of a file
+//
 // RUN: sed -e 's/"checkTensorElementType"/"checkElement"/' %t.spec.mlir > %t.bad.mlir && not iree-compile --iree-preprocessing-pdl-spec-filename=%t.bad.mlir --compile-to=input %s 2>&1 | FileCheck --check-prefix=CONSTRAINT %s
 // CONSTRAINT: bad.mlir:{{[0-9]+:[0-9]+}}: error: 'pdl.apply_native_constraint' op is of no constraint that is there: checkTensorElementType(type, element) is
 // RUN: sed -e 's/pdl.replace %l with .*/pdl.apply_native_rewrite "inline"(%l : !pdl.operation)/' %t.spec.mlir > %t.bad.mlir && not iree-compile --iree-preprocessing-pdl-spec-filename=%t.bad.mlir --compile-to=input %s 2>&1 | FileCheck --check-prefix=NATIVE %s

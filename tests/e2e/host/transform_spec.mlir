@@ -6,6 +6,8 @@
 // RUN: iree-compile --iree-hal-target-device=local %s -o %t.own.vmfb && iree-run-module --device=local-sync --module=%t.own.vmfb --function=found --input=3xf32=1,-2,3 --input=3xf32=2 --input=2xf32=5 --expected_output=3xf32=2,4,6 --expected_output=2xf32=10,10
 // RUN: iree-opt --verify-roundtrip %t.spec.mlir -o %t.again.mlir && iree-compile --iree-hal-target-device=local --iree-preprocessing-transform-spec-filename=%t.again.mlir --compile-to=input %s -o - | FileCheck --check-prefix=AGAIN %s
 // AGAIN: graph.call
+// RUN: iree-opt --pass-pipeline='builtin.module(iree-preprocessing-transform-interpreter{transform-spec-path=%t.spec.mlir})' %s | FileCheck --check-prefix=INTERPRETER %s
+// INTERPRETER: util.call @hundred_more
 // RUN: sed -e 's/@__transform_main/@main/' %t.spec.mlir > %t.bad.mlir && not iree-compile --iree-preprocessing-transform-spec-filename=%t.bad.mlir --compile-to=input %s 2>&1 | FileCheck --check-prefix=MAIN %s
 // RUN: sed -e 's/ if undefined//' %t.spec.mlir > %t.bad.mlir && not iree-compile --iree-preprocessing-transform-spec-filename=%t.bad.mlir --compile-to=input %s 2>&1 | FileCheck --check-prefix=UNDEFINED %s
 // RUN: sed -e 's/cast_shape_dynamic_dims//;s/transform.type_conversion.tensor.//' %t.spec.mlir > %t.bad.mlir && not iree-compile --iree-preprocessing-transform-spec-filename=%t.bad.mlir --compile-to=input %s 2>&1 | FileCheck --check-prefix=TYPES %s
