@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/processors/amd_trace.h"
 #include "base/text.h"
 #include "isa/amd/isa.h"
 #include "softgpu/checks.h"
@@ -119,6 +120,9 @@ typedef struct engine_counters_t {
   // Summed over the waves: how many of its kind a SIMD holds at once, by registers and workgroup memory, and how many
   // it holds of any. The one divided by the other is the occupancy.
   uint64_t held, held_most;
+  // Cycles that waves stand for each cause, and those that they are there, modelled (trace_model.c): of the waves of
+  // one compute unit, for as many as there are. Of dispatches that engine_count counts.
+  uint64_t stalls[AMD_TRACE_CAUSES], wave_cycles;
 } engine_counters_t;
 // Begins, or ends, to count the dispatches that begin from now on, whatever options.counts is. Nests.
 void engine_count(engine_t* engine, bool begins);

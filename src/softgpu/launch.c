@@ -45,8 +45,9 @@ bool launch_prepare(launch_t* launch, engine_fault_t* fault) {
   launch->scratch_descriptor = launch->scratch_address = LAUNCH_NO_REGISTER;
   launch->checks = options->checks & ~(uint32_t)ENGINE_CHECK_UNINITIALIZED;
   launch->tracks_undefined = options->checks & ENGINE_CHECK_UNINITIALIZED;
-  launch->counts = options->counts || __atomic_load_n(&launch->engine->counting, __ATOMIC_ACQUIRE) > 0;
-  launch->traces = __atomic_load_n(&launch->engine->tracing, __ATOMIC_ACQUIRE);
+  launch->stalls = __atomic_load_n(&launch->engine->counting, __ATOMIC_ACQUIRE) > 0;
+  launch->counts = options->counts || launch->stalls;
+  launch->traces = launch->stalls || __atomic_load_n(&launch->engine->tracing, __ATOMIC_ACQUIRE);
   launch->instrumented = options->checks || launch->counts || launch->traces;
   bool filled = launch->dispatch->packet ? launch_from_packet(launch, fault) : launch_from_registers(launch, fault);
   if (!filled) return false;

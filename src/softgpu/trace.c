@@ -6,7 +6,7 @@
 
 #include "softgpu/lines.h"
 
-enum { SIMDS = 4 };
+enum { SIMDS = 4, MODELLED_STEPS = 1 << 20 };  // of a dispatch that is counted, not traced
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Which waves
@@ -33,7 +33,8 @@ static bool start(launch_t* launch, const engine_trace_t* wanted) {
                             .waves_of_group = waves,
                             .wave_count = count * waves};
   // A part of the room is for the table of instructions with their texts.
-  uint64_t events = wanted->size / 4 * 3 / sizeof(amd_trace_event_t) / trace->wave_count;
+  uint64_t room = wanted->buffer ? wanted->size / 4 * 3 / sizeof(amd_trace_event_t) : MODELLED_STEPS;
+  uint64_t events = room / trace->wave_count;
   for (uint32_t i = 0; i < trace->wave_count; ++i) {
     trace->waves[i].record.simd = i % SIMDS;
     trace->waves[i].most = least(events, UINT32_MAX);
@@ -47,7 +48,7 @@ bool trace_start_launch(launch_t* launch) {
   pthread_mutex_lock(&engine->trace_lock);
   engine_trace_t wanted = engine->trace;
   pthread_mutex_unlock(&engine->trace_lock);
-  return !wanted.buffer || start(launch, &wanted);
+  return !(wanted.buffer || launch->stalls) || start(launch, &wanted);
 }
 
 static void free_launch(launch_t* launch) {
@@ -282,11 +283,29 @@ static bool make_events(trace_launch_t* trace) {
   return true;
 }
 
+// What the modelled waves stood for, as if all of the dispatch had done as they did.
+static void add_stalls(const launch_t* launch) {
+  const trace_launch_t* trace = launch->trace;
+  uint64_t all = (uint64_t)launch->groups[0] * launch->groups[1] * launch->groups[2] * trace->waves_of_group;
+  uint64_t stalls[AMD_TRACE_CAUSES] = {0}, cycles = 0;
+  for (uint32_t i = 0; i < trace->wave_count; ++i) {
+    const trace_wave_t* wave = &trace->waves[i];
+    for (uint32_t k = 0; k < wave->count; ++k) stalls[wave->events[k].cause] += wave->events[k].stall;
+    cycles += wave->record.end - wave->record.begin;
+  }
+  engine_counters_t* counters = &launch->engine->counters;
+  pthread_mutex_lock(&launch->engine->counter_lock);
+  for (uint32_t i = 0; i < AMD_TRACE_CAUSES; ++i) counters->stalls[i] += stalls[i] * all / trace->wave_count;
+  counters->wave_cycles += cycles * all / trace->wave_count;
+  pthread_mutex_unlock(&launch->engine->counter_lock);
+}
+
 void trace_end_launch(launch_t* launch, bool is_whole) {
   table_t table = {0};
   uint64_t cycles = 0;
-  if (is_whole && make_events(launch->trace) && make_table(launch, &table) &&
-      trace_model(launch, launch->trace, &cycles)) {
+  bool is_modelled = is_whole && make_events(launch->trace) && trace_model(launch, launch->trace, &cycles);
+  if (is_modelled && launch->stalls) add_stalls(launch);
+  if (launch->trace->wanted.buffer && is_modelled && make_table(launch, &table)) {
     amd_trace_head_t head = make_head(launch, &table, cycles);
     append(launch, &head, &table);
   } else {

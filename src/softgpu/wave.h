@@ -46,6 +46,7 @@ typedef struct launch_t {
   bool tracks_undefined;  // that one
   bool counts;
   bool traces;
+  bool stalls;            // counts what waves wait for, by the model of traces
   bool instrumented;      // checks, counts or traces
   trace_launch_t* trace;  // NULL: none of its waves is traced
   engine_fault_t* fault;  // first one; set by the thread that turned is_faulted

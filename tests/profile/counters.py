@@ -22,6 +22,7 @@ func.func @main(%a: tensor<{SIZE}xf32>, %b: tensor<{SIZE}xf32>) -> tensor<{SIZE}
 COUNTERS = ["SQ_WAVES", "SQ_INSTS_SALU", "SQ_INSTS_SMEM", "SQ_INSTS_VALU", "SQ_INSTS_VMEM", "SQ_INSTS_LDS",
             "SQ_INSTS_BRANCH", "SQ_LDS_BANK_CONFLICT", "GRBM_COUNT", "SOFTGPU_BYTES_READ", "SOFTGPU_BYTES_WRITTEN",
             "SOFTGPU_LANES", "SOFTGPU_WAVES_HELD", "SOFTGPU_WAVES_HELD_MOST", "SOFTGPU_INSTS_WAIT", "SOFTGPU_INSTS_BARRIER"]
+STALLS = [f"SOFTGPU_STALL_{cause}" for cause in ("LOAD", "STORE", "SCALAR", "LDS", "BARRIER", "MATRIX", "UNIT")]
 # Waves that a SIMD holds.
 MOST_WAVES = {"gfx1100": 16, "gfx90a": 8, "gfx1201": 16}
 
@@ -77,6 +78,24 @@ def check_target(runner, target, lanes):
     expect(f"{target}: occupancy", counted["SOFTGPU_WAVES_HELD"] % waves == 0 and
            0 < counted["SOFTGPU_WAVES_HELD"] <= counted["SOFTGPU_WAVES_HELD_MOST"], counted)
     expect(f"{target}: waits", counted["SOFTGPU_INSTS_WAIT"] >= 2 * waves, counted)
+
+
+def check_stalls(runner, target, waves):
+    """What waves wait for is what a trace of the same dispatch says, of as many waves as there are."""
+    runner.run(target, "counters", [*STALLS, "SOFTGPU_WAVE_CYCLES"])
+    samples = runner.samples()
+    runner.run(target, "executable-traces", [], "--device_profiling_filter_function=*")
+    result = runner.call(runner.tools / "iree-profile", "att", "--format=jsonl", runner.profile)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    traces = [row for row in rows if row["type"] == "att_trace"]
+    expect(f"{target}: stalls: one of each", (len(samples), len(traces)) == (1, 1), (samples, traces))
+    counted = samples[0]
+    scaled = sum(row["stall"] for row in rows if row["type"] == "att_instruction") * waves // traces[0]["waves"]
+    expect(f"{target}: stalls of the trace", 0 <= scaled - sum(counted[name] for name in STALLS) <= len(STALLS),
+           (scaled, counted))
+    expect(f"{target}: causes", counted["SOFTGPU_STALL_LOAD"] > 0 and counted["SOFTGPU_STALL_SCALAR"] > 0 and
+           counted["SOFTGPU_STALL_BARRIER"] == counted["SOFTGPU_STALL_LDS"] == counted["SOFTGPU_STALL_MATRIX"] == 0, counted)
+    expect(f"{target}: cycles", sum(counted[name] for name in STALLS) < counted["SOFTGPU_WAVE_CYCLES"], counted)
 
 
 def check_ranges(runner, target):
@@ -139,6 +158,7 @@ def main():
     runner = Runner(tools, folder)
     for target, lanes in (("gfx1100", 32), ("gfx90a", 64), ("gfx1201", 32)):
         check_target(runner, target, lanes)
+        check_stalls(runner, target, SIZE // lanes)
     check_ranges(runner, "gfx1100")
     check_lost(runner, "gfx1100")
     check_report(runner, "gfx1100")
