@@ -1,5 +1,6 @@
 // Tokenizers. They do not change, so that calls run without the interpreter's lock.
-#include "binding.h"
+#include "tokenizer.h"
+
 #include "iree/io/file_contents.h"
 #include "iree/tokenizer/format/huggingface/tokenizer_json.h"
 #include "iree/tokenizer/format/tiktoken/tiktoken.h"
@@ -10,7 +11,7 @@ typedef struct tokenizer_t {
 } tokenizer_t;
 static PyTypeObject* tokenizer_type;
 
-static iree_tokenizer_t* tokenizer_of(PyObject* self) { return ((tokenizer_t*)self)->ptr; }
+iree_tokenizer_t* tokenizer_of(PyObject* self) { return ((tokenizer_t*)self)->ptr; }
 
 static void tokenizer_dealloc(PyObject* self) {
   iree_tokenizer_free(tokenizer_of(self));
@@ -125,8 +126,7 @@ static PyObject* tokenizer_encode(PyObject* self, PyObject* args, PyObject* kwar
   return list;
 }
 
-// The sequence's numbers, for the caller to free; NULL with an exception.
-static iree_tokenizer_token_id_t* read_ids(PyObject* sequence, iree_host_size_t* out_count) {
+iree_tokenizer_token_id_t* tokenizer_read_ids(PyObject* sequence, iree_host_size_t* out_count) {
   PyObject* all = PySequence_Tuple(sequence);
   if (!all) return NULL;
   Py_ssize_t count = PyTuple_Size(all);
@@ -149,7 +149,7 @@ static PyObject* tokenizer_decode(PyObject* self, PyObject* args, PyObject* kwar
   int skip = 0;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|p", names, &sequence, &skip)) return NULL;
   iree_tokenizer_token_id_list_t tokens = {0};
-  iree_tokenizer_token_id_t* ids = read_ids(sequence, &tokens.count);
+  iree_tokenizer_token_id_t* ids = tokenizer_read_ids(sequence, &tokens.count);
   if (!(tokens.values = ids)) return NULL;
   iree_tokenizer_decode_flags_t flags = skip ? IREE_TOKENIZER_DECODE_FLAG_SKIP_SPECIAL_TOKENS : 0;
   iree_host_size_t size = 8 * tokens.count + 64;
@@ -221,6 +221,10 @@ static PyMethodDef tokenizer_methods[] = {
     {"encode", BINDING_KEYWORDS(tokenizer_encode),
      "encode(text, add_special_tokens=False, no_special_token_matching=False) -> list of numbers"},
     {"decode", BINDING_KEYWORDS(tokenizer_decode), "decode(token_ids, skip_special_tokens=False) -> text"},
+    {"encode_stream", BINDING_KEYWORDS(tokenizer_encode_stream),
+     "encode_stream(add_special_tokens=False, no_special_token_matching=False): text in pieces."},
+    {"decode_stream", BINDING_KEYWORDS(tokenizer_decode_stream),
+     "decode_stream(skip_special_tokens=False): tokens in pieces, and text as it is certain."},
     {"id_to_token", BINDING_KEYWORDS(tokenizer_id_to_token), "id_to_token(token_id): its text, or None."},
     {"token_to_id", BINDING_KEYWORDS(tokenizer_token_to_id), "token_to_id(token): its number, or None."},
     {NULL, NULL, 0, NULL}};
@@ -237,5 +241,6 @@ static PyType_Slot tokenizer_slots[] = {{Py_tp_doc, "Text to tokens and back."},
 
 bool tokenizer_add(PyObject* module) {
   return binding_add_type(module, &tokenizer_type, "iree.runtime._binding.Tokenizer", sizeof(tokenizer_t),
-                          tokenizer_slots, true);
+                          tokenizer_slots, true) &&
+         tokenizer_stream_add(module);
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import json
 import os
 import pathlib
 import select
@@ -56,6 +57,51 @@ class TokenizerTest(unittest.TestCase):
         self.assertIsNone(tokenizer.id_to_token(tokenizer.vocab_size + 1000))
         self.assertIsNone(tokenizer.id_to_token(-1))
         self.assertIsNone(tokenizer.token_to_id("no token is called so"))
+
+    def test_streams(self):
+        tokenizer = rt.Tokenizer.from_file(TOKENIZERS / "byte_level.json")
+        text = "he o e " * 200
+        ids = tokenizer.encode(text)
+        for size in (1, 7, len(ids)):
+            stream = tokenizer.decode_stream()
+            parts = [stream.feed(ids[i:i + size]) for i in range(0, len(ids), size)]
+            self.assertEqual("".join(parts) + stream.finalize(), tokenizer.decode(ids))
+        with tokenizer.decode_stream() as stream:
+            self.assertEqual("".join(map(stream.feed_one, ids)) + stream.finalize(), tokenizer.decode(ids))
+        with self.assertRaisesRegex(ValueError, "finalized"):
+            stream.feed_one(ids[0])
+        stream = tokenizer.encode_stream()
+        parts = [stream.feed(text[i:i + 3]) for i in range(0, len(text), 3)]
+        self.assertEqual(sum(parts, stream.finalize()), ids)
+        with self.assertRaisesRegex(ValueError, "finalized"):
+            stream.feed("he")
+
+    def test_stream_of_bytes(self):
+        """The parts of a character are no text."""
+        tokenizer = rt.Tokenizer.from_huggingface_json(json.dumps({
+            "model": {"type": "BPE", "vocab": {"<unk>": 0, "<0xE2>": 1, "<0x82>": 2, "<0xAC>": 3, "a": 4}, "merges": [],
+                      "unk_token": "<unk>", "byte_fallback": True},
+            "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]}}))
+        stream = tokenizer.decode_stream()
+        self.assertEqual([stream.feed_one(i) for i in tokenizer.encode("a\N{EURO SIGN}a")],
+                         ["a", "", "", "\N{EURO SIGN}", "a"])
+        self.assertEqual(stream.feed([1, 2]), "")
+        self.assertIn("\N{REPLACEMENT CHARACTER}", stream.finalize())
+
+    def test_special_streams(self):
+        tokenizer = rt.Tokenizer.from_file(str(TOKENIZERS / "wordpiece.json"))
+        stream = tokenizer.encode_stream(add_special_tokens=True)
+        stream.feed("th")
+        stream.feed("e")
+        whole = stream.finalize()
+        self.assertEqual(whole, tokenizer.encode("the", add_special_tokens=True))
+        decoder = tokenizer.decode_stream(skip_special_tokens=True)
+        self.assertEqual(decoder.feed(whole) + decoder.finalize(), tokenizer.decode(whole, skip_special_tokens=True))
+        with self.assertRaises(TypeError):
+            tokenizer.encode_stream().feed(b"the")
+        mask = tokenizer.encode_stream(no_special_token_matching=True)
+        mask.feed("<mask>")
+        self.assertNotIn(tokenizer.special_ids["mask"], mask.finalize())
 
     def test_special(self):
         tokenizer = rt.Tokenizer.from_file(str(TOKENIZERS / "wordpiece.json"))

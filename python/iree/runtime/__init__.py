@@ -21,6 +21,8 @@ from ._binding import (
     MappedMemory,
     PyModuleInterface,
     Tokenizer,
+    TokenizerDecodeStream,
+    TokenizerEncodeStream,
     VmBuffer,
     VmContext,
     VmFunction,
