@@ -208,9 +208,11 @@ def check_operator(device, operator, work, rounds):
     return row_of(operator.name, error, samples, operator.done, operator.unit), error <= operator.tolerance
 
 
-def flash(torch, causal, *operands):
-    """PyTorch's own kernel: matrix units a wave at a time, as ours; cuDNN's uses those of four waves."""
-    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.FLASH_ATTENTION):
+def their_attention(torch, causal, *operands):
+    """PyTorch's own kernel: matrix units a wave at a time, as ours. For one query cuDNN's, where bandwidth is all."""
+    kinds = torch.nn.attention.SDPBackend
+    kind = kinds.CUDNN_ATTENTION if operands[0].shape[2] == 1 else kinds.FLASH_ATTENTION
+    with torch.nn.attention.sdpa_kernel(kind):
         return torch.nn.functional.scaled_dot_product_attention(*operands, is_causal=causal)
 
 
@@ -223,7 +225,7 @@ def check_attention(device, subject, work, rounds):
     result = result_of(device, module, inputs, "f16", work).reshape(shape)
     error = max(largest_error([result[at][rows]], [expected]) for at, rows, expected in some_rows(operands, causal))
     samples = (device.samples(module, "main", inputs, rounds),
-               torch_samples(operands, lambda torch, *all: flash(torch, causal, *all), rounds))
+               torch_samples(operands, lambda torch, *all: their_attention(torch, causal, *all), rounds))
     if shape[2] == 1:
         done, unit = 1e-9 * sum(operand.nbytes for operand in operands), "GB/s"
     else:

@@ -147,27 +147,24 @@ int64_t attention_splits(const ir_op_t* op, int64_t workgroups) {
   return splits > MAX_SPLITS ? MAX_SPLITS : splits;
 }
 
-// [.., m] or [.., s, m], repeated to the shape of `like`.
-static ir_value_t* spread(ir_builder_t* b, ir_value_t* x, const ir_value_t* like, int32_t without) {
+// Repeated to the shape of `like`, which has dimension `without` more.
+static ir_value_t* spread(ir_builder_t* b, ir_value_t* x, const ir_value_t* like, int64_t without) {
   int64_t dims[GRAPH_MAX_RANK];
   for (int32_t i = 0; i < x->type->rank; ++i) dims[i] = i + (i >= without);
-  return graph_broadcast(b, x, ir_type_with_element(b->ctx, like->type, x->type->element), dims, NULL);
+  return graph_broadcast(b, x, like->type, dims, NULL);
 }
 
-// Of parts [.., s, m, e] and logarithms [.., s, m]: their mean with the softmax of the logarithms as weights.
+// Of parts [.., s, m, e] and logarithms [.., s, m]: their mean with the softmax of the logarithms as weights. All of it
+// in the parts' shape, so that it is one kernel: powers are few, launches are dear.
 static ir_value_t* combine(ir_builder_t* b, ir_value_t* parts, ir_value_t* logarithms, bool blank) {
-  int32_t rank = parts->type->rank;
-  int64_t split = rank - 3;
-  ir_value_t* most = graph_reduce(b, logarithms, &split, 1, "max");
-  ir_value_t* weights = graph_binary(b, SCALAR_sub, logarithms, spread(b, most, logarithms, (int32_t)split));
-  weights = graph_unary(b, SCALAR_exp, weights);
+  int64_t split = parts->type->rank - 3;
+  ir_value_t* all = spread(b, logarithms, parts, parts->type->rank - 1);
+  ir_value_t* most = spread(b, graph_reduce(b, all, &split, 1, "max"), parts, split);
+  ir_value_t* weights = graph_unary(b, SCALAR_exp, graph_binary(b, SCALAR_sub, all, most));
   ir_value_t* sum = graph_reduce(b, weights, &split, 1, "add");
-  weights = graph_binary(b, SCALAR_div, weights, spread(b, sum, weights, (int32_t)split));
-  if (blank) {
-    weights = graph_select(b, graph_unary(b, SCALAR_is_nan, weights), graph_splat_like(b, weights, 0), weights);
-  }
-  ir_value_t* result = graph_binary(b, SCALAR_mul, parts, spread(b, weights, parts, rank - 1));
-  return graph_reduce(b, result, &split, 1, "add");
+  ir_value_t* result = graph_reduce(b, graph_binary(b, SCALAR_mul, parts, weights), &split, 1, "add");
+  result = graph_binary(b, SCALAR_div, result, sum);
+  return blank ? graph_select(b, graph_unary(b, SCALAR_is_nan, sum), graph_splat_like(b, result, 0), result) : result;
 }
 
 ir_op_t* attention_split(ir_context_t* ctx, ir_op_t* op, int64_t splits, ir_value_t** out) {

@@ -120,8 +120,9 @@ static uint32_t use_weight(const ir_op_t* op, uint32_t operand) {
     case GRAPH_PAD:
     case GRAPH_GATHER:
     case GRAPH_DYNAMIC_SLICE:
-    case GRAPH_DYNAMIC_UPDATE:
       return operand ? growth(ir_operand(op, operand), &op->results[0]) : 1;
+    case GRAPH_DYNAMIC_UPDATE:
+      return operand > 1 ? growth(ir_operand(op, operand), &op->results[0]) : 1;
     case GRAPH_GENERIC:
     case GRAPH_REDUCE_GENERIC:
     case GRAPH_SCATTER:

@@ -34,7 +34,7 @@ static int64_t free_count(const side_t* s, const graph_contract_t* c) {
 
 // Other products are made by threads.
 static int64_t find_sharing(const side_t* left, const side_t* right, const graph_contract_t* c) {
-  enum { SHARING = 8 };
+  enum { SHARING = 64 };
   int64_t rows = free_count(left, c), columns = free_count(right, c);
   return spread_is_few(rows, columns) || spread_is_few(columns, rows) ? SHARING : 1;
 }
@@ -82,7 +82,7 @@ ir_op_t* spread_contract(ir_context_t* ctx, ir_op_t* op) {
   bool narrow = ir_type_is_float(element) && element->width < 32;
   ir_value_t* sums = graph_contract(&b, left.x, right.x, &c, narrow ? ir_type_float(ctx, IR_F32) : element);
   ir_op_t* made = sums->def;
-  sums = graph_reduce(&b, sums, &part, 1, "add");
+  sums = spread_reduce_parts(&b, sums, part, "add");
   if (size == IR_DYNAMIC) made = sums->def;  // as much as can be told
   ir_value_replace(ir_result(op, 0), graph_cast(&b, sums, element, false));
   ir_op_erase(op);

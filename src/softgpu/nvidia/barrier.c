@@ -100,10 +100,22 @@ static void reduce(warp_t* w, const inst_t* inst, barrier_t* barrier) {
   barrier->count += (uint32_t)__builtin_popcount(w->exec & p);
 }
 
-// Lanes and threads that a barrier of the whole block misses. barrier without .aligned may be reached lane by lane.
+// Whether other lanes of the warp wait here, or run and may come here yet.
+static bool others_come(const warp_t* w, const inst_t* inst) {
+  bool found = w->lanes != w->exec;
+  for (uint32_t i = 0; i < w->part_count; ++i) {
+    const part_t* part = &w->parts[i];
+    found |= part->state == PART_READY || (part->state == PART_SYNC && part->pc == inst);
+  }
+  return found;
+}
+
+// Lanes and threads that a barrier of the whole block misses. barrier without .aligned may be reached lane by lane;
+// one with it by a branch whose sides meet there, wherever in the text they are.
 static bool check_barrier(warp_t* w, const inst_t* inst) {
   bool is_aligned = inst->name[3] == '.' || inst->flags & PTX_ALIGNED;
   if (is_aligned && w->exec != w->alive) {
+    if (others_come(w, inst)) return warp_gather(w, inst, w->alive);
     warp_fault(w, inst, NV_FAULT_CHECK, w->alive & ~w->exec, 0, "barrier: lanes 0x%x of the warp are not at it",
                w->alive & ~w->exec);
     return false;

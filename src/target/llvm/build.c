@@ -84,6 +84,7 @@ LLVMValueRef build_intrinsic(emit_t* e, const char* name, const LLVMTypeRef* typ
     return LLVMGetUndef(type_count ? types[0] : LLVMInt32TypeInContext(e->context));
   }
   LLVMTypeRef* overloads = (LLVMTypeRef*)types;
+  if (!LLVMIntrinsicIsOverloaded(id)) type_count = 0;
   LLVMValueRef function = LLVMGetIntrinsicDeclaration(e->module, id, overloads, type_count);
   LLVMTypeRef type = LLVMIntrinsicGetType(e->context, id, overloads, type_count);
   return LLVMBuildCall2(e->builder, type, function, (LLVMValueRef*)args, arg_count, "");

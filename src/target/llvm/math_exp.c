@@ -23,9 +23,41 @@ static LLVMValueRef expm1_small(emit_t* e, LLVMValueRef r) {
   return build_mad(e, build_fmul(e, r, r), math_poly(e, MATH_EXP, r), r);
 }
 
+// 1 / ln 2 of f32 numbers, and what it lacks.
+#define LOG2_E 0x1.715476p+0
+#define LOG2_E_REST 0x1.4ae0cp-26
+
+// x / ln 2 + y in two parts, so that no more than the last rounding is felt where the sum is small.
+static LLVMValueRef times_log2_e(emit_t* e, LLVMValueRef x, LLVMValueRef y) {
+  return build_mad(e, x, build_float(x, LOG2_E_REST), build_mad(e, x, build_float(x, LOG2_E), y));
+}
+
 // Whether the processor raises two to f32 numbers well enough itself.
 static bool is_quick(emit_t* e, LLVMValueRef x) {
   return e->hooks->exp2 && e->hooks->median && e->features.ldexp && build_bits(LLVMTypeOf(x)) == 32;
+}
+
+// The same, by multiplications that end between 0 and 1, and that round down.
+static bool is_saturating(emit_t* e, LLVMValueRef x) {
+  return e->hooks->exp2 && e->hooks->fma_saturated && build_bits(LLVMTypeOf(x)) == 32;
+}
+
+// 2^n of the integer n at or below `factor` x, but from -126 to 126; n as float, too.
+static LLVMValueRef power_below(emit_t* e, LLVMValueRef x, double factor, LLVMValueRef* n) {
+  const double range = 252, magic = 0x1.8p23 + 127;  // its last bits are the exponent's bias
+  LLVMValueRef shared[] = {x, build_float(x, factor / range), build_float(x, 0.5)},
+               share = build_each(e, e->hooks->fma_saturated, shared, 3);
+  LLVMValueRef summed[] = {share, build_float(x, range), build_float(x, magic - range / 2)},
+               sum = build_each(e, e->hooks->fma_down, summed, 3);
+  *n = build_fsub(e, sum, build_float(x, magic));
+  LLVMValueRef bits = build_bits_of(e, sum);
+  return build_from_bits(e, build_shl(e, bits, build_int(bits, 23)), LLVMTypeOf(x));
+}
+
+static LLVMValueRef saturating_exp(emit_t* e, LLVMValueRef x, int bias) {
+  LLVMValueRef n, power = power_below(e, x, LOG2_E, &n), rest = times_log2_e(e, x, build_fneg(e, n));
+  if (bias) rest = build_fadd(e, rest, build_float(x, bias));
+  return build_fmul(e, build_each(e, e->hooks->exp2, &rest, 1), power);
 }
 
 // 2^(whole + rest) of the number nearest to `power`, which is one also where x is NaN, and what x leaves behind: that
@@ -48,17 +80,15 @@ static LLVMValueRef join_power(emit_t* e, const power_t* p, LLVMValueRef rest, i
                          2);
 }
 
-// x / ln 2 in two parts, so that no more than the last rounding is felt.
 static LLVMValueRef quick_exp(emit_t* e, LLVMValueRef x, int bias) {
-  const double high = 0x1.715476p+0, low = 0x1.4ae0cp-26;
-  power_t p = split_power(e, x, -105, 90, high);
-  LLVMValueRef missing = build_mad(e, x, build_float(x, high), build_fneg(e, p.power));
-  missing = build_mad(e, x, build_float(x, low), missing);
+  power_t p = split_power(e, x, -105, 90, LOG2_E);
+  LLVMValueRef missing = times_log2_e(e, x, build_fneg(e, p.power));
   return join_power(e, &p, build_fadd(e, build_fsub(e, p.power, p.nearest), missing), bias);
 }
 
 LLVMValueRef math_exp_scaled(emit_t* e, LLVMValueRef x, int bias) {
   if (is_quick(e, x)) return quick_exp(e, x, bias);
+  if (is_saturating(e, x)) return saturating_exp(e, x, bias);
   LLVMValueRef n, whole, clamped = clamp(e, x, math_pick(x, -105, -746), math_pick(x, 90, 711));
   LLVMValueRef r = reduce(e, clamped, &n, &whole);
   LLVMValueRef p = build_fadd(e, expm1_small(e, r), build_float(x, 1));
@@ -74,6 +104,10 @@ LLVMValueRef emit_float_exp2(emit_t* e, LLVMValueRef a, LLVMValueRef b, LLVMValu
   if (is_quick(e, a)) {
     power_t p = split_power(e, a, -152, 130, 1);
     return join_power(e, &p, build_fsub(e, a, p.nearest), 0);
+  }
+  if (is_saturating(e, a)) {
+    LLVMValueRef n, power = power_below(e, a, 1, &n), rest = build_fsub(e, a, n);
+    return build_fmul(e, build_each(e, e->hooks->exp2, &rest, 1), power);
   }
   LLVMValueRef x = clamp(e, a, math_pick(a, -152, -1077), math_pick(a, 130, 1026));
   LLVMValueRef whole, n = math_nearest(e, x, &whole);

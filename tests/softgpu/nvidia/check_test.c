@@ -71,6 +71,13 @@ static void test_barriers(void** state) {
   expect("setp.lt.u32 %p1, %r2, 48; @%p1 bra OVER; ret; OVER: bar.sync 0;", ENGINE_CHECK_BARRIERS,
          "16 of the block's 64 threads have ended before it");
   expect("bar.sync 0; bar.sync 1, 64;", ENGINE_CHECK_BARRIERS, NULL);
+  // The sides of a branch meet at a barrier above them, or at none.
+  expect(
+      "setp.lt.u32 %p1, %r2, 48; bra IN; MEET: bar.sync 0; ret;\n"
+      "IN: @%p1 bra MEET; st.global.u32 [%rd3], %r2; bra MEET;",
+      ENGINE_CHECK_BARRIERS, NULL);
+  expect("setp.lt.u32 %p1, %r2, 48; @%p1 bra ONE; bar.sync 0; ret; ONE: bar.sync 0;", ENGINE_CHECK_BARRIERS,
+         "lanes 0xffff0000 of the warp are not at it");
 }
 
 int main(void) {
