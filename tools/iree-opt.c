@@ -232,6 +232,8 @@ static bool set_last(options_t* o, const char* value) {
        set_bool(&o->run.print_after_change, value))                                                                    \
   FLAG("mlir-print-ir-after-failure", "[=BOOL]", "print after a pass that failed",                                     \
        set_bool(&o->run.print_after_failure, value))                                                                   \
+  FLAG("mlir-print-ir-tree-dir", "=FOLDER", "what these print, a file each below the folder",                          \
+       (o->run.print_tree = value))                                                                                    \
   FLAG("mlir-print-ir-after", "=A,B", "print after these passes; may be repeated",                                     \
        read_passes(&o->print_after, add_name, value, true))                                                            \
   FLAG("mlir-print-ir-before", "=A,B", "print before these passes; may be repeated",                                   \

@@ -1,13 +1,16 @@
 // See pass.h.
 #include "ir/pass.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/seconds.h"
 #include "base/trace.h"
+#include "base/whole_file.h"
 
 void pass_report_finish(pass_report_t* report) {
   memory_free(report->times);
@@ -34,19 +37,39 @@ void pass_report_print(const pass_report_t* report, text_t* out) {
   memory_free(sorted);
 }
 
+// TREE/builtin_module_no-symbol-name/0_pass.mlir
+static bool write_print(ir_context_t* ctx, const ir_op_t* module, const pass_t* pass, const pass_options_t* o,
+                        const text_t* text) {
+  arena_t* arena = ir_context_arena(ctx);
+  uint32_t number = o->report ? o->report->printed++ : 0;
+  char* name = arena_printf(arena, "%s_%s", module->name, ir_op_string(module, "sym_name", "no-symbol-name"));
+  for (char* c = name; *c; ++c) *c = *c == '/' || *c == '.' ? '_' : *c;
+  char* folder = arena_printf(arena, "%s/%s", o->print_tree, name);
+  char* path = arena_printf(arena, "%s/%u_%s.mlir", folder, number, pass->name);
+  mkdir(o->print_tree, 0777);
+  mkdir(folder, 0777);
+  return whole_file_write(path, text->data, text->size) ||
+         ir_error(ctx, NULL, "cannot write '%s': %s", path, strerror(errno));
+}
+
 // `when`: "Before %s", "After %s", with the pass's name.
-static void show(ir_context_t* ctx, ir_op_t* module, const char* when, const pass_t* pass, const pass_options_t* o) {
+static bool show(ir_context_t* ctx, ir_op_t* module, const char* when, const pass_t* pass, const pass_options_t* o) {
+  bool ok = true;
   char banner[160], name[100];
   text_t text = {0};
   snprintf(name, sizeof(name), when, pass->name);
   snprintf(banner, sizeof(banner), "// -----// IR Dump %s //----- //", name);
   ir_print_op(ctx, &text, module, o->print_flags, o->elide_above);
-  if (o->print) {
+  if (o->print_tree) {
+    text_puts(&text, "\n");
+    ok = write_print(ctx, module, pass, o, &text);
+  } else if (o->print) {
     o->print(o->print_user, banner, text.data, text.size);
   } else {
     fprintf(stderr, "%s\n%s\n", banner, text.data);
   }
   text_finish(&text);
+  return ok;
 }
 
 static bool names(const char* const* list, uint32_t count, const pass_t* pass) {
@@ -119,9 +142,8 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
       r->stopped = true;
       continue;
     }
-    if (o->print_before_all || names(o->print_before, o->print_before_count, pass)) {
-      show(ctx, module, "Before %s", pass, o);
-    }
+    bool before = o->print_before_all || names(o->print_before, o->print_before_count, pass);
+    if (before && !show(ctx, module, "Before %s", pass, o)) return false;
     double start = seconds_now();
     trace_span_t span = trace_begin(pass->name);
     pass_result_t result = pass->run ? pass->run(module, ctx) : pass->run_with(module, ctx, pass->user);
@@ -133,8 +155,8 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
     }
     r->changed |= result == PASS_CHANGED;
     bool shows = wants_show(pass, result, o);
-    if (shows) show(ctx, module, "After %s", pass, o);
-    if (shows && pass->made) show(ctx, pass->made(pass->user), "After %s", pass, o);
+    if (shows && !show(ctx, module, "After %s", pass, o)) return false;
+    if (shows && pass->made && !show(ctx, pass->made(pass->user), "After %s", pass, o)) return false;
     if (result == PASS_CHANGED && !check(ctx, module, pass, o)) return false;
     if (o->stop_after && strcmp(o->stop_after, pass->name) == 0) {
       r->stopped = true;

@@ -42,7 +42,8 @@ typedef struct pass_options_t {
   bool timing;       // fill `times`
   uint32_t print_flags;  // ir_print_flags_t
   int64_t elide_above;
-  pass_print_fn_t print;  // NULL: stderr
+  pass_print_fn_t print;   // NULL: stderr
+  const char* print_tree;  // folder that gets a file for each print instead, or NULL
   void* print_user;
   struct pass_report_t* report;  // what the run did, or NULL
 } pass_options_t;
@@ -57,7 +58,8 @@ typedef struct pass_time_t {
 typedef struct pass_report_t {
   pass_time_t* times;
   uint32_t count;
-  uint32_t number;  // of the next pass
+  uint32_t number;   // of the next pass
+  uint32_t printed;  // files below print_tree
   bool changed;
   bool stopped;  // by stop_after or bisect_limit
 } pass_report_t;
