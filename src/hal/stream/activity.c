@@ -16,6 +16,7 @@
 
 enum {
   BUFFER_LENGTH = 256 << 10,
+  LEAST_TRIES = 8,
   MAX_KEPT = 1 << 20,   // of kernels and calls that nobody asks for
   WAIT_NS = 200000000,  // for kernels that others launched, without which no record comes
 };
@@ -189,7 +190,23 @@ void activity_pop(void) { activity.api.pop(CUPTI_EXTERNAL_UNKNOWN, NULL); }
 // Kernels; the mutex is held
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool is_of(uint64_t id, uint32_t correlation) {
+// Where the numbers of an id's calls are: between others' there may be some, too.
+typedef struct range_t {
+  uint32_t first, last;
+} range_t;
+
+static range_t find_range(uint64_t id) {
+  range_t range = {UINT32_MAX, 0};
+  for (iree_host_size_t i = 0; i < activity.call_count; ++i) {
+    if (activity.calls[i].id != id) continue;
+    range.first = iree_min(range.first, activity.calls[i].correlation);
+    range.last = iree_max(range.last, activity.calls[i].correlation);
+  }
+  return range;
+}
+
+static bool is_of(uint64_t id, range_t range, uint32_t correlation) {
+  if (correlation < range.first || correlation > range.last) return false;
   for (iree_host_size_t i = 0; i < activity.call_count; ++i) {
     if (activity.calls[i].id == id && activity.calls[i].correlation == correlation) return true;
   }
@@ -207,8 +224,9 @@ static int compare(const void* a, const void* b) {
 static uint32_t gather(uint64_t id, uint32_t count, kernel_t* out_kernels) {
   uint32_t found = 0;
   iree_host_size_t left = 0;
+  range_t range = find_range(id);
   for (iree_host_size_t i = 0; i < activity.kernel_count; ++i) {
-    bool is_one = is_of(id, activity.kernels[i].correlation);
+    bool is_one = is_of(id, range, activity.kernels[i].correlation);
     if (is_one && out_kernels && found < count) out_kernels[found] = activity.kernels[i];
     if (!is_one || !out_kernels) activity.kernels[left++] = activity.kernels[i];
     found += is_one;
@@ -229,13 +247,13 @@ static void forget_calls(uint64_t id) {
 
 // The library gives buffers back when all kernels of theirs are over.
 static uint32_t await_kernels(uint64_t id, uint32_t count) {
-  uint32_t found = 0;
+  uint32_t found = 0, tries = 0;
   for (iree_time_t until = iree_time_now() + WAIT_NS;;) {
     activity.api.flush(0);
     iree_slim_mutex_lock(&activity.mutex);
     found = gather(id, count, NULL);
     iree_slim_mutex_unlock(&activity.mutex);
-    if (found >= count || iree_time_now() >= until) return found;
+    if (found >= count || (++tries >= LEAST_TRIES && iree_time_now() >= until)) return found;
     iree_thread_yield();
   }
 }
