@@ -17,6 +17,17 @@ static bool is_natural(const attention_t* a, product_side_t side) {
   return a->steps == 1;
 }
 
+// Loads as wide as there are pieces for all threads: of parts of runs where these are too few.
+static void share_loads(const attention_t* a, attention_tile_t* t) {
+  enum { LEAST = 4 };  // bytes of a part
+  int64_t most = t->part, bytes = ir_type_bytes(t->element);
+  for (; t->width > 1; t->width /= 2) {
+    for (t->part = most; piece_count(t) % threads_of(a) && t->part * bytes > LEAST;) t->part /= 2;
+    if (piece_count(t) % threads_of(a) == 0) return;
+  }
+  t->part = most;
+}
+
 bool attention_tile_plan(attention_t* a, attention_tile_t* t) {
   enum { LOAD_BYTES = 16, STORE_BYTES = 32, SHORT_GAP = 16, LONG_GAP = 32, MOST_PART = 4 };
   const device_info_t* device = a->f.product.d->device;
@@ -30,7 +41,7 @@ bool attention_tile_plan(attention_t* a, attention_tile_t* t) {
   if (t->tensor && product_inner_dim(t->tensor) != a->rank - 1) t->width = 1;
   if (t->width < 1) t->width = 1;
   while (t->width > 1 && (t->columns % t->width || t->padded % t->width)) t->width /= 2;
-  while (a->arranged && t->run > 1 && t->width > 1 && piece_count(t) % threads_of(a)) t->width /= 2;
+  if (a->arranged && t->run > 1) share_loads(a, t);
   int64_t gap = (t->run > 1 ? LONG_GAP : SHORT_GAP) / bytes;
   t->stride = t->turned ? t->size + gap : t->padded * t->run + gap;
   t->planes = (fragment_planes_t){t->width, t->run, 0, t->stride};
