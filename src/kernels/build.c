@@ -361,6 +361,17 @@ int64_t dispatch_extent_lanes(const dispatch_t* d, const extent_t* size) {
   return dispatch_lanes(d, LARGE);
 }
 
+int64_t dispatch_wide_lanes(const dispatch_t* d, const extent_t* size) {
+  enum { MOST = 64, TIMES = 4 };
+  int64_t lanes = dispatch_extent_lanes(d, size), wide = lanes;
+  if (!extent_is_fixed(size)) return lanes;
+  while (wide < MOST && wide < TIMES * lanes && 2 * wide <= size->factor &&
+         (d->device->has_masks || size->factor % (2 * wide) == 0)) {
+    wide *= 2;
+  }
+  return wide;
+}
+
 static double typical_count(const ir_value_t* value) {
   extent_t count = eval_count(value);
   return (double)extent_guess(&count);

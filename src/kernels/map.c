@@ -129,8 +129,8 @@ static bool is_one_shape(const dispatch_t* d, const ir_value_t* domain) {
 
 // Of vectors over `size` results; 1 where they run along what a result is made of.
 static int64_t lanes_for(const dispatch_t* d, const extent_t* size) {
-  bool along = d->root && ir_is(d->root, GRAPH_ARG_REDUCE) && eval_arg_lanes(d->device, d->root) > 1;
-  return along ? 1 : dispatch_extent_lanes(d, size);
+  if (!d->root || !ir_is(d->root, GRAPH_ARG_REDUCE)) return dispatch_extent_lanes(d, size);
+  return eval_arg_lanes(d->device, d->root) > 1 ? 1 : dispatch_wide_lanes(d, size);
 }
 
 typedef struct strip_t {

@@ -95,7 +95,7 @@ static void build_lines(scan_t* s) {
   extent_t sizes[GRAPH_MAX_RANK], count;
   linear_t coords[GRAPH_MAX_RANK];
   int32_t n = outer_sizes(s, across, sizes, dims, &count);
-  int64_t lanes = across ? dispatch_extent_lanes(d, &s->sizes[last]) : 1;
+  int64_t lanes = across ? dispatch_wide_lanes(d, &s->sizes[last]) : 1;
   int64_t cost = dispatch_cost(d) * extent_guess(&s->size);
   bool whole = across && extent_is_fixed(&s->sizes[last]) && s->sizes[last].factor % lanes == 0;
   if (whole) {  // vectors are shared out too
