@@ -164,7 +164,7 @@ static void store_full(rows_sweep_t* s, const linear_t* coords) {
 }
 
 void rows_visit(rows_sweep_t* s, const linear_t* coords, ir_value_t** acc, int64_t part) {
-  if (s->r->next_row && s->level == 1) rows_fetch_next(s, coords);
+  if (!extent_is(&s->r->next_row, 0) && s->level == 1) rows_fetch_next(s, coords);
   if (s->stores) {
     store_full(s, coords);
   } else {

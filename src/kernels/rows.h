@@ -38,7 +38,7 @@ typedef struct rows_t {
   int32_t kept_count;
   bool along;                       // vectors along the row
   int64_t lanes;                    // of vectors
-  int64_t next_row;                 // elements to the next row, which is fetched ahead; or 0
+  extent_t next_row;                // elements to the next row, which is fetched ahead; or 0
   int64_t team;                     // threads that share a row
   linear_t lane;                    // number of this one
   uint32_t flat;                    // last dimensions that a team takes as one
@@ -74,7 +74,7 @@ bool rows_is_full(const rows_t* r, const ir_value_t* value);
 
 // Elements from a row to the next, where that is worth fetching before the row is done: more than one sweep goes over
 // it, and of all that there is a cache keeps nothing. Else 0. And does so, at the next row's same place.
-int64_t rows_find_next(const rows_t* r);
+extent_t rows_find_next(const rows_t* r);
 void rows_fetch_next(rows_sweep_t* s, const linear_t* coords);
 
 // How many threads share a row, which is set up then, and what they hold of it. Else `team` is 1.

@@ -2,22 +2,24 @@
 // on this one. By itself the processor would fetch it once the first sweep gets there, which waits for it.
 #include "kernels/rows.h"
 
-int64_t rows_find_next(const rows_t* r) {
+extent_t rows_find_next(const rows_t* r) {
   enum { SHORT = 1024, PARTS = 4 };
   const device_info_t* device = r->d->device;
-  int64_t row = 1, bytes = ir_type_bytes(r->full->element);
-  if (device->kind != DEVICE_CPU || !r->along || !ir_type_is_static(r->full)) return 0;
-  if (r->reduced[0] != r->full->rank - (int64_t)r->reduced_count) return 0;  // others than the last dimensions
-  for (uint32_t i = 0; i < r->reduced_count; ++i) row *= r->full->dims[r->reduced[i]];
-  bool is_long = row * bytes >= SHORT && row * bytes <= device->l1_bytes / PARTS;
-  return is_long && ir_type_count(r->full) * bytes > device->l2_bytes ? row : 0;
+  int64_t bytes = ir_type_bytes(r->full->element);
+  extent_t none = extent_fixed(0), row = extent_fixed(1), count = eval_count(r->value);
+  if (device->kind != DEVICE_CPU || !r->along) return none;
+  if (r->reduced[0] != r->full->rank - (int64_t)r->reduced_count) return none;  // others than the last dimensions
+  for (uint32_t i = 0; i < r->reduced_count; ++i) row = extent_product(row, r->sizes[r->reduced[i]]);
+  if (extent_is_fixed(&row) && (row.factor * bytes < SHORT || row.factor * bytes > device->l1_bytes / PARTS))
+    return none;
+  return extent_is_fixed(&count) && count.factor * bytes <= device->l2_bytes ? none : row;
 }
 
 static void fetch(rows_sweep_t* s, ir_value_t* tensor, const linear_t* coords, bool writes) {
   enum { FIRST_LEVEL = 3 };
   kernel_build_t* k = &s->r->d->k;
   linear_t next = eval_offset(k, tensor, coords);
-  next.constant += s->r->next_row;
+  next = linear_add(k, next, linear_value(extent_value(k, &s->r->next_row)));
   next.lane = 0;
   ir_value_t* operands[] = {((const source_t*)tensor->data)->memory, linear_scalar(k, &next)};
   ir_op_t* op = ir_build_op(&k->b, KERNEL_PREFETCH, operands, 2, NULL);

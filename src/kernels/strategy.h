@@ -94,7 +94,8 @@ void iterations_split_extents(kernel_build_t* k, linear_t position, const extent
 // widest element type, less when there are fewer elements.
 int64_t dispatch_lanes(const dispatch_t* d, int64_t size);
 int64_t dispatch_extent_lanes(const dispatch_t* d, const extent_t* size);
-// The same of several registers, for vectors that go from line to line: what lies side by side comes from memory at once.
+// The same of several registers, for vectors that go from line to line: what lies side by side comes from memory at
+// once.
 int64_t dispatch_wide_lanes(const dispatch_t* d, const extent_t* size);
 // Rough number of scalar operations per element of the dispatch's largest value.
 int64_t dispatch_cost(const dispatch_t* d);

@@ -22,6 +22,19 @@ func.func @many(%x: tensor<1000x1024xf32>) -> tensor<1000x1024xf32> {
   return %6 : tensor<1000x1024xf32>
 }
 
+// Of how many it is may be known at run time only.
+// CHECK-LABEL: kernel.func @open_
+// CHECK: kernel.reduce
+// CHECK: kernel.prefetch %arg0[%{{[^]]+}}] {locality = 3 : i64}
+func.func @open(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = "graph.reduce"(%x) <{dims = array<i64: 1>, kind = "max"}> : (tensor<?x?xf32>) -> tensor<?xf32>
+  %1 = "graph.dim"(%x) <{index = 0 : i64}> : (tensor<?x?xf32>) -> index
+  %2 = "graph.dim"(%x) <{index = 1 : i64}> : (tensor<?x?xf32>) -> index
+  %3 = "graph.broadcast"(%0, %1, %2) <{dims = array<i64: 0>}> : (tensor<?xf32>, index, index) -> tensor<?x?xf32>
+  %4 = "graph.sub"(%x, %3) : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %4 : tensor<?x?xf32>
+}
+
 // CHECK-LABEL: kernel.func @few_
 // CHECK-NOT: kernel.prefetch
 // CHECK: return
