@@ -123,16 +123,6 @@ ir_value_t* few_load(product_t* p, product_side_t side, linear_t free, linear_t 
   return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, exists, width), value, zero);
 }
 
-// The load that makes an element of the right, as a prefetch; false where it is computed of more than one.
-static bool prefetch_element(product_t* p, linear_t free, linear_t depth) {
-  kernel_build_t* k = &p->d->k;
-  const ir_op_t* load = few_load(p, PRODUCT_RIGHT, free, depth, 1, NULL)->def;
-  if (!load || !ir_is(load, KERNEL_LOAD) || load->operand_count != 2) return false;
-  ir_value_t* operands[] = {ir_operand(load, 0), ir_operand(load, 1)};
-  ir_build_op(&k->b, KERNEL_PREFETCH, operands, 2, NULL);
-  return true;
-}
-
 void few_prefetch(product_t* p, const team_t* team, linear_t block, int64_t columns, bool along_depth) {
   enum { LINE = 128, MOST_LINES = 8 };  // bytes; of a thread
   if (!p->d->device->starts_early) return;
@@ -146,7 +136,7 @@ void few_prefetch(product_t* p, const team_t* team, linear_t block, int64_t colu
     linear_divide(k, fragment_clamp(k, number, all, 1), lines, &row, &at);
     at = linear_scale(k, at, line);
     linear_t column = linear_add(k, block, along_depth ? row : at), depth = along_depth ? at : row;
-    if (!prefetch_element(p, fragment_clamp(k, column, p->columns, 1), depth)) return;
+    if (!eval_prefetch(k, few_load(p, PRODUCT_RIGHT, fragment_clamp(k, column, p->columns, 1), depth, 1, NULL))) return;
   }
 }
 

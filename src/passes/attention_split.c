@@ -134,7 +134,7 @@ ir_op_t* attention_share_heads(ir_context_t* ctx, ir_op_t* op) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 int64_t attention_splits(const ir_op_t* op, int64_t workgroups) {
-  enum { LEAST_KEYS = 4 * GRAPH_ATTENTION_KEYS, UNKNOWN_KEYS = 4096, EACH = 2 };
+  enum { LEAST_KEYS = 2 * GRAPH_ATTENTION_KEYS, UNKNOWN_KEYS = 4096, EACH = 2 };
   const ir_type_t *q = ir_operand(op, 0)->type, *k = ir_operand(op, 1)->type;
   int64_t keys = k->dims[k->rank - 2], items = 1;
   if (!ir_type_is_static(q) || op->result_count > 1 || graph_get_splits(op) || q->rank >= GRAPH_MAX_RANK - 1) return 1;

@@ -255,7 +255,7 @@ func.func @window(%q: tensor<2x3x20x32xf32>, %k: tensor<2x3x20x32xf32>, %v: tens
 
 // CHECK-LABEL: func.func @one_query
 // One query: its keys in parts, and both heads that share them at once.
-// CHECK: %[[PARTS:.*]]:2 = "graph.attention"({{.*}}) <{scale = 0.1767{{.*}}, splits = 2 : i64}> : (tensor<1x2x2x32xf32>
+// CHECK: %[[PARTS:.*]]:2 = "graph.attention"({{.*}}) <{scale = 0.1767{{.*}}, splits = 5 : i64}> : (tensor<1x2x2x32xf32>
 // CHECK: graph.reduce
 // CHECK-NOT: graph.attention
 func.func @one_query(%q: tensor<1x4x1x32xf32>, %k: tensor<1x2x1280x32xf32>, %v: tensor<1x2x1280x32xf32>, %mask: tensor<1x1x1x1280xi1>) -> (tensor<1x4x1x32xf32>) {
