@@ -87,8 +87,7 @@ PyObject* tokenizer_decode_stream(PyObject* tokenizer, PyObject* args, PyObject*
   if (!storage) return PyErr_NoMemory();
   iree_tokenizer_decode_state_t* state = NULL;
   iree_tokenizer_decode_flags_t flags = skip ? IREE_TOKENIZER_DECODE_FLAG_SKIP_SPECIAL_TOKENS : 0;
-  iree_status_t status =
-      iree_tokenizer_decode_state_initialize(ptr, flags, iree_make_byte_span(storage, size), &state);
+  iree_status_t status = iree_tokenizer_decode_state_initialize(ptr, flags, iree_make_byte_span(storage, size), &state);
   stream_t* self = binding_check(status, "Error decoding") ? binding_create(decoder_type) : NULL;
   if (!self) return PyMem_Free(storage), NULL;
   self->state = state;

@@ -349,7 +349,8 @@ static bool read_fixed(onnx_node_t* n, resize_t* r, const request_t* q, uint32_t
   if (r->in[d] < 1 || (double)r->in[d] > limit)
     return onnx_error(n, "dimension %lld has an unusable size", (long long)d);
   r->scale[d] = scale;
-  r->out[d] = q->has_sizes ? q->sizes[k].size : (int64_t)floor((double)r->in[d] * scale);
+  // Rounded to f32 before: 5 times 1.8 is 9.
+  r->out[d] = q->has_sizes ? q->sizes[k].size : (int64_t)floorf((float)r->in[d] * (float)scale);
   if (q->roi.given && !(fabs(q->roi.known[k]) < 1e4 && fabs(q->roi.known[q->count + k]) < 1e4))
     return onnx_error(n, "roi is out of range");
   if (q->roi.given && r->crop) r->start[d] = q->roi.known[k], r->end[d] = q->roi.known[q->count + k];

@@ -129,6 +129,7 @@ case("Resize", "sizes", f32(1, 2, 3, 4), None, None, ints(1, 2, 7, 5), mode="lin
 case("Resize", "nearest-sizes", f32(1, 2, 3, 4), None, None, ints(1, 2, 7, 5), mode="nearest")
 case("Resize", "cubic", f32(1, 1, 5, 5), None, SCALES, mode="cubic")
 case("Resize", "cubic-down", f32(1, 1, 8, 8), None, const([1.0, 1.0, 0.7, 0.7]), mode="cubic", cubic_coeff_a=-0.5)
+case("Resize", "size-rounded", f32(1, 2, 5), None, const([1.0, 1.0, 1.8]), mode="linear")  # 5 x 1.8f is 9 in f32
 case("Resize", "1d", f32(1, 2, 6), None, const([1.0, 1.0, 2.5]), mode="linear")
 case("Resize", "axes-18", f32(1, 2, 3, 4), None, None, ints(6, 8), opset=18, mode="nearest", axes=[2, 3])
 
