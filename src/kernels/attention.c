@@ -330,10 +330,6 @@ static linear_t tile_index(attention_t* a, const kernel_loop_t* loop) {
 static void attend_keys(attention_t* a, ir_value_t* lower, ir_value_t* upper, running_t* r) {
   kernel_build_t* k = attention_kernel(a);
   ir_value_t *values[MAX_CARRIED], *loads[ATTENTION_MAX_LOADS];
-  if (a->splits && a->f.product.d->device->starts_early) {
-    attention_tile_prefetch(a, &a->k_tile, linear_value(lower));
-    attention_tile_prefetch(a, &a->v_tile, linear_value(lower));
-  }
   attention_hold_queries(a);
   begin_tile(a, &a->k_tile, linear_value(lower), loads);
   end_tile(a, &a->k_tile, loads);

@@ -136,8 +136,6 @@ uint32_t attention_tile_load(attention_t* a, const attention_tile_t* t, linear_t
 void attention_tile_store(attention_t* a, const attention_tile_t* t, ir_value_t* const* loads);
 // Both at once: as asynchronous copies, which `copies` says are possible; or in any case, to be waited for.
 void attention_tile_copy(attention_t* a, const attention_tile_t* t, linear_t first);
-// Brings it nearer, before the kernel waits for what makes the last of its rows.
-void attention_tile_prefetch(attention_t* a, const attention_tile_t* t, linear_t first);
 void attention_tile_bring(attention_t* a, const attention_tile_t* t, linear_t first);
 // A fragment of `held` elements at rows[i], columns[i] from where it begins. `width`: of them lie one behind the other.
 typedef struct attention_piece_t {

@@ -213,21 +213,6 @@ void attention_tile_copy(attention_t* a, const attention_tile_t* t, linear_t fir
   }
 }
 
-void attention_tile_prefetch(attention_t* a, const attention_tile_t* t, linear_t first) {
-  kernel_build_t* k = &a->f.product.d->k;
-  for (int64_t i = 0; i < t->pieces; ++i) {
-    linear_t row, column, coords[GRAPH_MAX_RANK];
-    piece_place(a, t, i, &row, &column);
-    linear_t at = linear_add(k, first, row);
-    ir_value_t* exists = row_exists(k, &at, &t->rows);
-    row_coords(a, t, at, column, coords, &exists);
-    k->lanes = t->width;
-    ir_value_t* value = eval_lanes(k, t->tensor, coords);
-    k->lanes = 1;
-    if (!eval_prefetch(k, value)) return;
-  }
-}
-
 void attention_tile_bring(attention_t* a, const attention_tile_t* t, linear_t first) {
   ir_value_t* loads[ATTENTION_MAX_LOADS];
   if (a->async && t->copies) {

@@ -32,7 +32,6 @@ typedef struct device_info_t {
   int32_t registers_per_thread;
   int32_t compute_units;
   bool has_async_copy;
-  bool starts_early;         // kernels begin while those before them end, and prefetch before they wait for them
   bool has_matrix_load;      // kernel.load_matrix
   bool has_scalar_unit;      // what is equal in all lanes is loaded and computed once
   bool splits_vectors;       // accesses that are not said to be aligned are made element by element

@@ -591,11 +591,3 @@ ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coord
 ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords) {
   return kernel_splat(&k->b, eval_at(k, tensor, coords), k->lanes);
 }
-
-bool eval_prefetch(kernel_build_t* k, const ir_value_t* value) {
-  const ir_op_t* load = value->def;
-  if (!load || !ir_is(load, KERNEL_LOAD) || load->operand_count != 2) return false;
-  ir_value_t* operands[] = {ir_operand(load, 0), ir_operand(load, 1)};
-  ir_build_op(&k->b, KERNEL_PREFETCH, operands, 2, NULL);
-  return true;
-}

@@ -29,8 +29,6 @@ bool eval_shuffles(const ir_type_t* scalar);
 ir_value_t* eval_at(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
 // The same as a vector of k->lanes, also when all lanes are equal.
 ir_value_t* eval_lanes(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords);
-// What makes a value that has just been evaluated, as a prefetch in the place of a load; false where it is computed.
-bool eval_prefetch(kernel_build_t* k, const ir_value_t* value);
 // `lanes` words (i32) of four bytes each that are one behind the other in memory, where index maps alone lead to from
 // the coordinates of the first.
 ir_value_t* eval_words(kernel_build_t* k, ir_value_t* tensor, const linear_t* coords, int64_t lanes);

@@ -123,23 +123,6 @@ ir_value_t* few_load(product_t* p, product_side_t side, linear_t free, linear_t 
   return kernel_ternary(&k->b, SCALAR_select, kernel_splat(&k->b, exists, width), value, zero);
 }
 
-void few_prefetch(product_t* p, const team_t* team, linear_t block, int64_t columns, bool along_depth) {
-  enum { LINE = 128, MOST_LINES = 8 };  // bytes; of a thread
-  if (!p->d->device->starts_early) return;
-  kernel_build_t* k = &p->d->k;
-  int64_t bytes = (int64_t)ir_type_bytes(ir_operand(p->op, p->turned ? 0 : 1)->type->element), line = LINE / bytes;
-  int64_t length = along_depth ? p->depth : columns, lines = ceil_div(length, line);
-  int64_t all = lines * (along_depth ? columns : p->depth);
-  for (int64_t i = 0; i < MOST_LINES && i * team->size < all; ++i) {
-    linear_t number = team->thread, row, at;
-    number.constant += i * team->size;
-    linear_divide(k, fragment_clamp(k, number, all, 1), lines, &row, &at);
-    at = linear_scale(k, at, line);
-    linear_t column = linear_add(k, block, along_depth ? row : at), depth = along_depth ? at : row;
-    if (!eval_prefetch(k, few_load(p, PRODUCT_RIGHT, fragment_clamp(k, column, p->columns, 1), depth, 1, NULL))) return;
-  }
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Weights that lie along the depth
 //===----------------------------------------------------------------------------------------------------------------===
@@ -358,7 +341,6 @@ void strategy_few_build(dispatch_t* d) {
   d->workgroups[2] = f.p.batch;
   f.p.at_batch = fragment_workgroup(k, 2, f.p.batch);
   linear_t block = linear_scale(k, fragment_workgroup(k, 0, d->workgroups[0]), block_columns(&f));
-  few_prefetch(&f.p, &f.team, block, block_columns(&f), f.along_depth);
   if (f.along_depth) {
     build_along_depth(&f, block);
   } else {

@@ -18,10 +18,6 @@ int64_t few_power_below(int64_t value, int64_t most);
 ir_value_t* few_load(product_t* p, product_side_t side, linear_t free, linear_t depth, int64_t width,
                      ir_value_t* exists);
 
-// Brings near what a workgroup will read of the right, `columns` columns from `block` on, before it waits for the
-// kernels that make the left. At the start of a kernel, on devices where that is of use.
-void few_prefetch(product_t* p, const team_t* team, linear_t block, int64_t columns, bool along_depth);
-
 // Results of a workgroup in workgroup memory: each subgroup's own sums, one row of the block behind the other.
 typedef struct few_sums_t {
   ir_value_t* memory;

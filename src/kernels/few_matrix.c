@@ -127,15 +127,15 @@ static int64_t padded_rows(const few_matrix_t* m) {
 // From one row to the next, so that the rows of a fragment begin in different banks.
 static int64_t row_stride(const few_matrix_t* m) { return block_columns(m) + (m->along_depth ? 8 : 2); }
 
-// Fewer columns where many units of the device would have none. More than one each need not be the same number: memory
-// is what they wait for, and those that are left read faster.
+// Fewer columns where whole rounds of workgroups would leave many units of the device idle.
 static void plan_across(few_matrix_t* m, int64_t bytes) {
   const product_t* p = &m->f.product;
   int64_t units = p->d->device->compute_units, least = m->along_depth || bytes >= 4 ? 1 : 4 / bytes;
   m->across = m->along_depth ? 4 : FEW_WORD / bytes;
   while (m->across > 1 && m->across * m->down > MAX_ACCUMULATORS) m->across /= 2;
   for (; m->across > least; m->across /= 2) {
-    if (units * 4 <= workgroup_count(m) * 5) break;
+    int64_t count = workgroup_count(m), rounds = ceil_div(count, units);
+    if (rounds * units * 4 <= count * 5) break;
   }
   while (!m->along_depth && p->columns % m->across) m->across /= 2;
 }
@@ -148,8 +148,7 @@ static void plan_subgroups(few_matrix_t* m, int64_t bytes) {
   m->ahead = m->down == 1;
   m->repeats = m->ahead || loads >= MAX_LOADS ? 1 : few_power_below(MAX_LOADS / loads, MAX_REPEATS);
   int64_t lanes = device->subgroup_size, loaded = loads * m->repeats * m->right_width * bytes;
-  bool fewer = m->down * m->across > MANY || device->starts_early;  // there prefetches have most on its way
-  int64_t threads = fewer ? MAX_THREADS_OF_MANY : MAX_THREADS;
+  int64_t threads = m->down * m->across > MANY ? MAX_THREADS_OF_MANY : MAX_THREADS;
   int64_t most = few_power_below(device->max_workgroup_size, threads) / lanes, least = m->along_depth ? 8 : 4,
           shared = device->workgroup_memory_bytes < SHARED ? device->workgroup_memory_bytes : SHARED,
           sums = padded_rows(m) * row_stride(m) * (int64_t)ir_type_bytes(p->accumulator);
@@ -462,7 +461,6 @@ void strategy_few_matrix_build(dispatch_t* d) {
   d->workgroups[2] = p->batch;
   p->at_batch = fragment_workgroup(k, 2, p->batch);
   linear_t block = linear_scale(k, fragment_workgroup(k, 0, d->workgroups[0]), block_columns(&m));
-  few_prefetch(p, &m.team, block, block_columns(&m), m.along_depth);
   few_sums_t sums = {.columns = block_columns(&m), .stride = row_stride(&m)};
   sums.each = padded_rows(&m) * sums.stride;
   sums.memory = kernel_alloc(&k->b, p->accumulator, m.subgroups * sums.each, IR_SPACE_WORKGROUP);

@@ -16,7 +16,6 @@ typedef struct gpu_function_t {
   uint32_t binding_count;   // leading 64-bit pointers
   uint32_t constant_count;  // 32-bit words after them
   bool waits;               // for kernels before it by itself: it may be launched while they run
-  bool prefetches;          // before it waits: it should be, as soon as all of their workgroups run
   bool is_hal;              // its arguments are just that: pointers, then words without gaps
 } gpu_function_t;
 

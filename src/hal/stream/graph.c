@@ -53,13 +53,25 @@ static void free_graphs(stream_graph_t* graph) {
   graph->captured = graph->executable = NULL;
 }
 
+// What was added last.
+static iree_status_t find_node(const stream_writer_t* writer, void** out_node) {
+  int state = 0;
+  uint64_t id = 0;
+  void* graph = NULL;
+  void* const* last = NULL;
+  size_t count = 0;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(writer->api, capture_info, writer->stream, &state, &id, &graph, &last, &count));
+  if (count == 1) *out_node = last[0];
+  return iree_ok_status();
+}
+
 static iree_status_t write_all(stream_writer_t* writer, stream_graph_t* graph, const gpu_range_t* ranges) {
   for (uint32_t i = 0; i < graph->work.count; ++i) {
     const gpu_command_t* command = &graph->work.commands[i];
     const uint32_t* counts = command->dispatch.workgroup_count;
     IREE_RETURN_IF_ERROR(stream_write_command(writer, ranges, command));
     bool is_launched = uses_slots(command) && counts[0] && counts[1] && counts[2];
-    if (is_launched) IREE_RETURN_IF_ERROR(stream_last_node(writer, &graph->nodes[i]));
+    if (is_launched) IREE_RETURN_IF_ERROR(find_node(writer, &graph->nodes[i]));
   }
   return iree_ok_status();
 }

@@ -150,9 +150,7 @@ static iree_status_t read_entry(reader_t* r) {
 static iree_status_t read(reader_t* r) {
   for (iree_string_view_t word = next(r); word.size; word = next(r)) {
     if (is(word, ".target")) r->ptx->target = ptx_target(next(r));
-    gpu_function_t* function = r->ptx->count ? &r->ptx->functions[r->ptx->count - 1] : NULL;
-    if (function && is(word, "griddepcontrol.wait")) function->waits = true;
-    if (function && is(word, "prefetch.global.L2") && !function->waits) function->prefetches = true;
+    if (is(word, "griddepcontrol.wait") && r->ptx->count) r->ptx->functions[r->ptx->count - 1].waits = true;
     if (is(word, ".entry")) IREE_RETURN_IF_ERROR(read_entry(r));
   }
   return r->ptx->target.number ? iree_ok_status() : fail(r, "no '.target sm_…' before the end");

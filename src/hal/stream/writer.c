@@ -104,52 +104,6 @@ static iree_status_t launch_early(stream_writer_t* w, const gpu_command_t* comma
                      launch->size ? launch->extra : NULL);
 }
 
-iree_status_t stream_last_node(const stream_writer_t* w, void** out_node) {
-  int state = 0;
-  uint64_t id = 0;
-  void* graph = NULL;
-  void* const* last = NULL;
-  size_t count = 0;
-  *out_node = NULL;
-  IREE_RETURN_IF_ERROR(STREAM_CALL(w->api, capture_info, w->stream, &state, &id, &graph, &last, &count));
-  if (count == 1) *out_node = last[0];
-  return iree_ok_status();
-}
-
-// Lets what is captured next start as soon as all workgroups of the kernel before it run.
-static iree_status_t depend_on_begin(stream_writer_t* w) {
-  enum { PORT_ALL_BEGUN = 2, TYPE_PROGRAMMATIC = 1, REPLACE = 1 };
-  const struct {
-    uint8_t from_port, to_port, type, reserved[5];
-  } edge = {.from_port = PORT_ALL_BEGUN, .type = TYPE_PROGRAMMATIC};
-  void* last = NULL;
-  IREE_RETURN_IF_ERROR(stream_last_node(w, &last));
-  return last ? STREAM_CALL(w->api, capture_depend, w->stream, &last, &edge, 1, REPLACE) : iree_ok_status();
-}
-
-// Whether it has something to do before it waits, or so few workgroups that they are in nobody's way while they wait.
-static bool begins_at_once(const stream_function_t* function, const uint32_t counts[3]) {
-  enum { FEW = 16 };
-  return function->base.prefetches ||
-         (counts[0] <= FEW && counts[1] <= FEW && counts[2] <= FEW && counts[0] * counts[1] * counts[2] <= FEW);
-}
-
-static iree_status_t launch_kernel(stream_writer_t* w, const gpu_command_t* command, const uint32_t counts[3],
-                                   stream_launch_t* launch) {
-  const stream_function_t* function = (const stream_function_t*)command->dispatch.function;
-  const uint16_t* block = command->dispatch.workgroup_size;
-  bool early = w->launches_early && function->base.waits, after_kernel = w->after_kernel;
-  w->after_kernel = true;
-  if (early && after_kernel && begins_at_once(function, counts) && w->api->capture_depend) {
-    IREE_RETURN_IF_ERROR(depend_on_begin(w));
-  } else if (early) {
-    return launch_early(w, command, counts, launch);
-  }
-  return STREAM_CALL(w->api, launch, function->handles[w->physical], counts[0], counts[1], counts[2], block[0],
-                     block[1], block[2], command->dispatch.dynamic_memory, w->stream, NULL,
-                     launch->size ? launch->extra : NULL);
-}
-
 iree_status_t stream_write_launch(stream_writer_t* w, const gpu_range_t* ranges, const gpu_command_t* command,
                                   const uint32_t counts[3]) {
   const stream_function_t* function = (const stream_function_t*)command->dispatch.function;
@@ -160,12 +114,16 @@ iree_status_t stream_write_launch(stream_writer_t* w, const gpu_range_t* ranges,
   *launch = (stream_launch_t){function->base.argument_size,
                               {STREAM_API_LAUNCH_BUFFER, (void*)arguments, STREAM_API_LAUNCH_BUFFER_SIZE, &launch->size,
                                (void*)w->api->library->launch_end}};
-  iree_status_t status = launch_kernel(w, command, counts, launch);
+  const uint16_t* block = command->dispatch.workgroup_size;
+  iree_status_t status = w->launches_early && function->base.waits
+                             ? launch_early(w, command, counts, launch)
+                             : STREAM_CALL(w->api, launch, function->handles[w->physical], counts[0], counts[1],
+                                           counts[2], block[0], block[1], block[2], command->dispatch.dynamic_memory,
+                                           w->stream, NULL, launch->size ? launch->extra : NULL);
   return iree_status_is_ok(status) ? status : stream_annotate_kernel(status, command);
 }
 
 iree_status_t stream_write_command(stream_writer_t* w, const gpu_range_t* ranges, const gpu_command_t* command) {
-  if (command->kind != HAL_COMMAND_DISPATCH) w->after_kernel = false;
   switch (command->kind) {
     case HAL_COMMAND_FILL:
       return write_fill(w, ranges, command);

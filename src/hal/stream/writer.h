@@ -15,7 +15,6 @@ typedef struct stream_writer_t {
   void* stream;
   uint32_t physical;    // GPU of the device
   bool launches_early;  // kernels that wait by themselves
-  bool after_kernel;    // what was written last is one
   iree_allocator_t host_allocator;
   uint8_t* arguments;  // of one launch, or where they must stay, of all that are left
   size_t capacity;     // bytes
@@ -30,9 +29,6 @@ iree_status_t stream_write_launch(stream_writer_t* writer, const gpu_range_t* ra
                                   const uint32_t counts[3]);
 // With the name of a dispatch's kernel.
 iree_status_t stream_annotate_kernel(iree_status_t status, const gpu_command_t* command);
-
-// The node of the graph that is captured that was added last; NULL where it is not one.
-iree_status_t stream_last_node(const stream_writer_t* writer, void** out_node);
 
 // A dispatch's arguments with the addresses of slots; in memory of the writer where there are any.
 iree_status_t stream_find_arguments(stream_writer_t* writer, const gpu_range_t* ranges, const gpu_command_t* command,

@@ -58,20 +58,8 @@ static void emit_op(emit_t* e, ir_op_t* op) {
   }
 }
 
-// What touches memory, or may, waits for kernels launched earlier.
-static void wait_for_others(emit_t* e, const ir_op_t* op) {
-  if (!e->starts || ir_has_trait(op, IR_TRAIT_PURE) || ir_is(op, KERNEL_PREFETCH) || ir_is(op, KERNEL_ALLOC)) return;
-  e->starts = false;
-  e->hooks->wait_for_others(e);
-}
-
-// What nobody reads; a prefetch stands for it.
-static bool is_dead_load(const ir_op_t* op) { return ir_is(op, KERNEL_LOAD) && !op->results[0].uses; }
-
 ir_op_t* emit_block(emit_t* e, ir_block_t* block) {
   IR_FOR_OPS(op, block) {
-    if (is_dead_load(op)) continue;
-    wait_for_others(e, op);
     if (ir_has_trait(op, IR_TRAIT_TERMINATOR)) return op;
     if (e->debug) debug_location(e->debug, op->loc);
     emit_op(e, op);
@@ -108,7 +96,6 @@ bool emit_function(emit_t* e, ir_op_t* func, target_entry_t* info) {
   e->reload.block = NULL;
   e->workgroup_global = NULL;
   e->used_inputs = 0;
-  e->starts = e->hooks->wait_for_others != NULL;
   e->function = e->hooks->entry(e, func);
   if (e->failed) return false;
   ir_op_t* end = emit_block(e, func->regions[0].first);

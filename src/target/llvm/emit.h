@@ -46,10 +46,6 @@ typedef struct emit_target_t {
   // Intrinsics of a x + y of f32 numbers, brought between 0 and 1 (NaN: 0) or rounded down.
   const char* fma_saturated;
   const char* fma_down;
-  const char* prefetch;  // intrinsic that brings a line near, where llvm.prefetch does nothing
-  // Where kernels begin before those launched earlier have ended: waits for them. Before it come address arithmetic and
-  // prefetches only.
-  void (*wait_for_others)(emit_t* e);
 } emit_target_t;
 
 // What the processor does by itself; everything else is expanded into what it has.
@@ -99,7 +95,6 @@ struct emit_t {
   emit_features_t features;
   text_t* error;
   bool failed;
-  bool starts;            // nothing has been emitted yet that has to wait for kernels launched earlier
   struct debug_t* debug;  // NULL: no line tables
   // The function at work
   ir_op_t* func;

@@ -290,10 +290,6 @@ void emit_op_prefetch(emit_t* e, ir_op_t* op) {
   LLVMTypeRef i32 = LLVMInt32TypeInContext(e->context);
   LLVMValueRef address = address_of(e, op, 0);
   LLVMTypeRef type = LLVMTypeOf(address);
-  if (e->hooks->prefetch) {
-    build_intrinsic(e, e->hooks->prefetch, NULL, 0, &address, 1);
-    return;
-  }
   int64_t locality = ir_op_int(op, "locality", 3);
   LLVMValueRef args[4] = {address, LLVMConstInt(i32, ir_op_flag(op, "write"), 0),
                           LLVMConstInt(i32, locality < 0 || locality > 3 ? 3 : (unsigned long long)locality, 0),

@@ -8,7 +8,7 @@
 #include "target/llvm/hooks.h"
 #include "target/llvm/types.h"
 
-enum { PTX_KERNEL = 71, WORKGROUP_SPACE = 3, STATIC_LIMIT = 48 << 10 };
+enum { PTX_KERNEL = 71, WORKGROUP_SPACE = 3, STATIC_LIMIT = 48 << 10, FIRST_WITH_EARLY_LAUNCHES = 90 };
 
 static LLVMTypeRef i32_type(emit_t* e) { return LLVMInt32TypeInContext(e->context); }
 static LLVMValueRef i32(emit_t* e, uint64_t value) { return LLVMConstInt(i32_type(e), value, 0); }
@@ -16,12 +16,13 @@ static LLVMValueRef call0(emit_t* e, const char* name) { return build_intrinsic(
 
 // A kernel may be launched while the one before it ends: it waits for that before it reads anything. A block of its own
 // keeps loads of what is constant behind the wait. It does not ask for its successor to be launched earlier than when
-// it ends: workgroups that wait would be where others leave room, several on one unit. A successor that has something
-// to do before it waits asks for itself (hal/stream/writer.c).
-static void nvptx_wait_for_others(emit_t* e) {
-  if (!e->target->device.starts_early) return;
+// it ends: workgroups that wait would be where others leave room, several on one unit (on an H200 networks took a third
+// to nine tenths more time). Nor do edges of graphs from a kernel's launch to the next kernel help: on those
+// griddepcontrol.wait does not wait for the end, and results are wrong.
+static void begin_when_others_end(emit_t* e, LLVMValueRef function) {
+  if (strtol(e->target->cpu + 3, NULL, 10) < FIRST_WITH_EARLY_LAUNCHES) return;
   call0(e, "llvm.nvvm.griddepcontrol.wait");
-  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->context, e->function, "");
+  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->context, function, "");
   LLVMBuildBr(e->builder, body);
   LLVMPositionBuilderAtEnd(e->builder, body);
 }
@@ -32,6 +33,7 @@ static LLVMValueRef nvptx_entry(emit_t* e, ir_op_t* func) {
   const uint32_t* size = e->info->workgroup_size;
   snprintf(text, sizeof(text), "%u,%u,%u", size[0], size[1], size[2]);
   hooks_add_string_attribute(e, function, "nvvm.reqntid", text);
+  begin_when_others_end(e, function);
   return function;
 }
 
@@ -158,6 +160,4 @@ const emit_target_t hooks_nvptx = {
     .exp2 = "llvm.nvvm.ex2.approx.ftz",
     .fma_saturated = "llvm.nvvm.fma.rn.sat.f",
     .fma_down = "llvm.nvvm.fma.rm.f",
-    .prefetch = "llvm.nvvm.prefetch.global.L2",
-    .wait_for_others = nvptx_wait_for_others,
 };

@@ -2,7 +2,6 @@
 #include "target/resolve.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/processors/names.h"
@@ -21,7 +20,7 @@ static const arch_t archs[] = {
   {#name, ptx, shared, units, MATRIX_##matrix, f16, bf16, async},
 #include "base/processors/nvidia.def"
 };
-enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]), FIRST_WITH_EARLY_STARTS = 90 };
+enum { ARCH_COUNT = sizeof(archs) / sizeof(archs[0]) };
 
 const char* resolve_nvptx_name(uint32_t index) {
   if (index < ARCH_COUNT) return archs[index].name;
@@ -83,7 +82,6 @@ bool resolve_nvptx(const target_options_t* options, target_t* out, text_t* error
       .registers_per_thread = 255,
       .compute_units = product && product->units ? product->units : arch->units,
       .has_async_copy = arch->async,
-      .starts_early = strtol(arch->name + 3, NULL, 10) >= FIRST_WITH_EARLY_STARTS,
       .has_matrix_load = arch->matrix >= MATRIX_TURING,
       .splits_vectors = true,
   };

@@ -22,8 +22,8 @@ static const char good[] =
     "  .param .f32 scale\n"
     ")\n"
     ".reqntid 32, 4\n"
-    "{ griddepcontrol.wait; prefetch.global.L2 [a]; st.param [x], 1; }\n"
-    ".entry none() .maxntid 64, 1, 1 { prefetch.global.L2 [a]; griddepcontrol.wait; ret; }\n"
+    "{ griddepcontrol.wait; st.param [x], 1; }\n"
+    ".entry none() .maxntid 64, 1, 1 { ret; }\n"
     ".entry packed(.param .align 8 .b8 all[20], .param .u8 one) { ret; }\n"
     ".entry swapped(.param .u32 n, .param .u64 a) { ret; }\n";
 
@@ -45,14 +45,12 @@ static void kernels(void** state) {
   assert_int_equal(first->argument_size, 24);
   assert_true(first->is_hal);
   assert_true(first->waits);
-  assert_false(first->prefetches);
   const uint32_t size[3] = {32, 4, 1};
   assert_memory_equal(first->workgroup_size, size, sizeof(size));
   assert_int_equal(ptx.functions[1].argument_size, 0);
   assert_int_equal(ptx.functions[1].workgroup_size[0], 0);
   assert_true(ptx.functions[1].is_hal);
-  assert_true(ptx.functions[1].waits && ptx.functions[1].prefetches);
-  assert_false(ptx.functions[2].waits);
+  assert_false(ptx.functions[1].waits);
   ptx_free(&ptx, iree_allocator_system());
 }
 
