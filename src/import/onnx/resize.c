@@ -337,7 +337,8 @@ static bool read_any(onnx_node_t* n, resize_t* r, const request_t* q, uint32_t k
   }
   r->in[d] = IR_DYNAMIC;
   if (r->scale_at[d]) return onnx_scaled_dim_at(n, in, r->scale_at[d], 0, &r->to[d]);
-  r->to[d] = scale != 0 ? onnx_scaled_dim(n, in, scale) : q->sizes[k];
+  if (scale != 0) return onnx_scaled_dim(n, in, scale, &r->to[d]);
+  r->to[d] = q->sizes[k];
   return true;
 }
 

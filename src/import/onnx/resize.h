@@ -36,9 +36,9 @@ typedef struct resize_t {
 ir_value_t* onnx_resize_any(onnx_node_t* n, ir_value_t* x, int32_t d, const resize_t* r);
 // Which places of the result lie inside of the input: booleans along dimension d.
 ir_value_t* onnx_resize_inside(onnx_node_t* n, onnx_dim_t in, int32_t d, const resize_t* r);
-// floor(size * scale)
-onnx_dim_t onnx_scaled_dim(onnx_node_t* n, onnx_dim_t size, double scale);
-// floor(size * scale + offset), the scale being a number at run time. False after a diagnostic.
+// floor(size * scale), of the product in f32. False after a diagnostic.
+bool onnx_scaled_dim(onnx_node_t* n, onnx_dim_t size, double scale, onnx_dim_t* out);
+// floor(size * scale + offset), the scale being a number at run time; without an offset of the product in f32.
 bool onnx_scaled_dim_at(onnx_node_t* n, onnx_dim_t size, ir_value_t* scale, double offset, onnx_dim_t* out);
 // The least (or the largest) of sizes over the input's, in f64.
 ir_value_t* onnx_common_scale(onnx_node_t* n, const int64_t* axes, const onnx_dim_t* sizes, uint32_t count,

@@ -7,21 +7,31 @@
 #include "import/onnx/ops.h"
 #include "import/onnx/resize.h"
 
-onnx_dim_t onnx_scaled_dim(onnx_node_t* n, onnx_dim_t size, double scale) {
+bool onnx_scaled_dim(onnx_node_t* n, onnx_dim_t size, double scale, onnx_dim_t* out) {
+  enum { SHORT = 1 << 8 };  // times sizes below 2^16 they are exact in f32
   // A float is a whole number of 24 bits times a power of two: floor(size * scale) in integers.
   int exponent;
   int64_t whole = (int64_t)ldexp(frexp((double)(float)scale, &exponent), 24);
   int shift = 24 - exponent;
   for (; shift > 0 && whole % 2 == 0; --shift) whole /= 2;
-  if (shift <= 0) return onnx_dim_mul(n, size, onnx_dim_of(whole << -shift));
-  if (shift > 30) return onnx_dim_of(0);
-  return onnx_dim_div(n, onnx_dim_mul(n, size, onnx_dim_of(whole)), onnx_dim_of(1ll << shift));
+  if (shift > 0 && whole >= SHORT) {
+    return onnx_scaled_dim_at(n, size, graph_scalar_constant(n->b, onnx_f32(n->ctx), scale), 0, out);
+  }
+  if (shift <= 0) {
+    *out = onnx_dim_mul(n, size, onnx_dim_of(whole << -shift));
+  } else if (shift > 30) {
+    *out = onnx_dim_of(0);
+  } else {
+    *out = onnx_dim_div(n, onnx_dim_mul(n, size, onnx_dim_of(whole)), onnx_dim_of(1ll << shift));
+  }
+  return true;
 }
 
 bool onnx_scaled_dim_at(onnx_node_t* n, onnx_dim_t size, ir_value_t* scale, double offset, onnx_dim_t* out) {
-  const ir_type_t* f64 = ir_type_float(n->ctx, IR_F64);
-  ir_value_t* x = graph_cast(n->b, onnx_dim_tensor(n, size, 0), f64, false);
-  x = graph_binary(n->b, SCALAR_mul, x, graph_cast(n->b, scale, f64, false));
+  // What is cut off is rounded to f32 before: 5 times 1.8 is 9.
+  const ir_type_t* type = ir_type_float(n->ctx, offset == 0 ? IR_F32 : IR_F64);
+  ir_value_t* x = graph_cast(n->b, onnx_dim_tensor(n, size, 0), type, false);
+  x = graph_binary(n->b, SCALAR_mul, x, graph_cast(n->b, scale, type, false));
   x = onnx_unary(n, SCALAR_floor, onnx_binary_number(n, SCALAR_add, x, offset));
   ir_value_t* positive = onnx_binary_number(n, SCALAR_ge, x, 0);  // false for what is no number
   ir_value_t* fits = graph_binary(n->b, SCALAR_and, positive, onnx_binary_number(n, SCALAR_lt, x, 0x1p40));
