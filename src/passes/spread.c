@@ -109,17 +109,6 @@ ir_value_t* spread_element(ir_builder_t* b, ir_value_t* x, int64_t dim, int64_t 
   return graph_reshape(b, x, rank, kept, dynamic);
 }
 
-ir_value_t* spread_reduce_parts(ir_builder_t* b, ir_value_t* x, int64_t dim, const char* kind) {
-  enum { FEW = 8 };
-  int64_t parts = x->type->dims[dim];
-  if (parts < 1 || parts > FEW) return graph_reduce(b, x, &dim, 1, kind);
-  ir_value_t* result = spread_element(b, x, dim, 0);
-  for (int64_t i = 1; i < parts; ++i) {
-    result = graph_binary(b, graph_kind_fn(kind), result, spread_element(b, x, dim, i));
-  }
-  return result;
-}
-
 void spread_choose_parts(split_t* s, int64_t size, int64_t wanted) {
   int64_t best = 0;
   for (int64_t parts = wanted / 2; parts <= wanted * 2; ++parts) {

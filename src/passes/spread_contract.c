@@ -49,6 +49,16 @@ static void split_side(ir_builder_t* b, side_t* s, const graph_contract_t* c, ui
   s->batch[c->batch_count] = split_to.dim;
 }
 
+// Sums of parts: few are read one by one, so that what follows needs no other kernel.
+static ir_value_t* add_parts(ir_builder_t* b, ir_value_t* x, int64_t dim) {
+  enum { FEW = 8 };
+  int64_t parts = x->type->dims[dim];
+  if (parts < 1 || parts > FEW) return graph_reduce(b, x, &dim, 1, "add");
+  ir_value_t* sum = spread_element(b, x, dim, 0);
+  for (int64_t i = 1; i < parts; ++i) sum = graph_binary(b, SCALAR_add, sum, spread_element(b, x, dim, i));
+  return sum;
+}
+
 ir_op_t* spread_contract(ir_context_t* ctx, ir_op_t* op) {
   side_t left = {.x = ir_operand(op, 0)}, right = {.x = ir_operand(op, 1)};
   graph_contract_t c = {.lhs_batch = left.batch,
@@ -82,7 +92,7 @@ ir_op_t* spread_contract(ir_context_t* ctx, ir_op_t* op) {
   bool narrow = ir_type_is_float(element) && element->width < 32;
   ir_value_t* sums = graph_contract(&b, left.x, right.x, &c, narrow ? ir_type_float(ctx, IR_F32) : element);
   ir_op_t* made = sums->def;
-  sums = spread_reduce_parts(&b, sums, part, "add");
+  sums = add_parts(&b, sums, part);
   if (size == IR_DYNAMIC) made = sums->def;  // as much as can be told
   ir_value_replace(ir_result(op, 0), graph_cast(&b, sums, element, false));
   ir_op_erase(op);

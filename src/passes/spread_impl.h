@@ -19,8 +19,6 @@ ir_value_t* spread_split(ir_builder_t* b, ir_value_t* x, const split_t* s);
 ir_value_t* spread_join(ir_builder_t* b, ir_value_t* x, int64_t first, int64_t count);
 // Element `at` of dimension `dim`, without the dimension.
 ir_value_t* spread_element(ir_builder_t* b, ir_value_t* x, int64_t dim, int64_t at);
-// A dimension of parts put together: one of few is read element by element, so that what follows needs no other kernel.
-ir_value_t* spread_reduce_parts(ir_builder_t* b, ir_value_t* x, int64_t dim, const char* kind);
 
 // The product of the sizes of `dims`; IR_DYNAMIC when one is known at run time only, or no number of 64 bits.
 int64_t spread_count(const ir_type_t* type, const int64_t* dims, uint32_t count);
