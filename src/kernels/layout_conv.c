@@ -489,22 +489,10 @@ static void prepare_input(convs_t* v) {
   ir_op_set_operand(v->op, 0, arg);
 }
 
-// Whether lines of the image stay as they are, since nobody around has its channels in blocks.
-static bool slides(const convs_t* v) {
-  if (!slide_takes(v->device, v->op, NULL)) return false;
-  for (const ir_op_t* op = v->op->next; op; op = op->next) {
-    if (ir_is(op, GRAPH_TRANSPOSE)) return false;
-  }
-  IR_FOR_OPS(op, v->body) {
-    if (ir_is(op, GRAPH_UNPACK)) return false;
-  }
-  return true;
-}
-
 void layout_conv_assign(ir_context_t* ctx, const device_info_t* device, ir_op_t* dispatch, ir_op_t* op, bool blocks) {
   convs_t v = {.ctx = ctx, .device = device, .dispatch = dispatch, .body = dispatch->regions[0].first, .op = op};
   v.c = graph_conv_read(op);
-  v.slides = !blocks && slides(&v);
+  v.slides = !blocks && slide_takes(device, op, NULL);
   prepare_input(&v);
   if (v.slides) return;
   v.c = graph_conv_read(op);

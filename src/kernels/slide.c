@@ -114,17 +114,21 @@ static bool slide_read(slide_t* s, const ir_op_t* op, const char** why) {
 bool slide_takes(const device_info_t* device, const ir_op_t* op, const char** why) {
   slide_t s;
   if (device->kind != DEVICE_CPU || device->vector_bytes < 16) return declines(why, "the device has no vectors");
-  return slide_read(&s, op, why);
+  if (!slide_read(&s, op, why)) return false;
+  for (const ir_op_t* behind = op->next; behind; behind = behind->next) {
+    if (ir_is(behind, GRAPH_TRANSPOSE)) return declines(why, "results are transposed");
+  }
+  IR_FOR_OPS(other, op->parent) {
+    if (ir_is(other, GRAPH_UNPACK)) return declines(why, "channels are in blocks");
+  }
+  return true;
 }
 
 bool strategy_slide_proposes(const dispatch_t* d, candidate_t* c) {
   if (graph_in_place(d->op) >= 0) return candidate_declines(c, "results are in an operand's place");
   if (!slide_takes(d->device, d->root, &c->why)) return false;
-  bool behind = false;
   IR_FOR_OPS(op, d->body) {
-    if (ir_is(op, GRAPH_PACK) || ir_is(op, GRAPH_UNPACK)) return candidate_declines(c, "channels are in blocks");
-    if (behind && ir_is(op, GRAPH_TRANSPOSE)) return candidate_declines(c, "results are transposed");
-    behind |= op == d->root;
+    if (ir_is(op, GRAPH_PACK)) return candidate_declines(c, "channels are in blocks");
   }
   return candidate_evaluates(d, NULL, c);
 }
