@@ -87,7 +87,7 @@ scale() {
 # GPU kernels in the checking interpreter, PTX in NVIDIA's assembler, and AMD machine code on the software GPU.
 gpu() {
   side_by_side gpu <<END
-  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 --every 3
   $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80 --every 8
   $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target cascadelake --only ConvInteger \
     --only MatMulInteger --only QLinear --only QGemm
@@ -112,15 +112,15 @@ gpu() {
   $python tests/e2e/formats/run.py --tools "$build/tools" --flag=--iree-hal-target-device=amdgpu \
     --flag=--iree-rocm-target=gfx1100 --device amdgpu \
     --launcher "$build/tools/iree-softgpu --target=gfx1100 --"
-  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 --execute --every 5
-  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx942 --execute --every 5
-  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx90a --execute --every 5
-  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1030 --execute --every 5
-  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1201 --execute --every 5
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 --execute --every 9
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx942 --execute --every 9
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx90a --execute --every 9
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1030 --execute --every 9
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1201 --execute --every 9
 END
 }
 
-# The software GPUs: models, quickly on every target and then with all checks; clang's code for each target against
+# The software GPUs (tests/soak.sh has more of each): models, quickly on every target and then with all checks; clang's code for each target against
 # clang's code for this CPU, with and without checks; other compilers' code against numpy.
 softgpu() {
   local models="$python tests/softgpu/run_models.py --build $build" known= target
@@ -135,11 +135,11 @@ softgpu() {
     $models --target sm_90 --model mobilenetv2 && $models --target sm_90 --check all --model mnist --model digits && \
     $models --driver hip $known --model digits && \
     $models --driver hip --target gfx90a --target gfx1030 --model mnist --model mobilenetv2
-  $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 --vector 2 --vector 3 --vector 4
+  $python tests/softgpu/run_opencl.py --build "$build" --level 0 --level 3 --vector 2 --vector 4
   $python tests/softgpu/run_opencl.py --build "$build" --level 1 --check all
   $python tests/softgpu/run_opencl.py --build "$build" --level 2 --check all --target gfx900 --target gfx906 \
     --target gfx908 --target gfx950 --target gfx1010 --target gfx1151 --target gfx1200
-  $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx1030 --target gfx1100 --target gfx1201 \
+  $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx1030 --target gfx1201 \
     --flag=-mwavefrontsize64 --flag=-DWAVE64
   $python tests/softgpu/run_opencl.py --build "$build" --level 2 --target gfx90a --target gfx942 \
     --flag=-mcode-object-version=4 --flag=-mllvm --flag=-amdgpu-kernarg-preload-count=8
@@ -147,13 +147,13 @@ softgpu() {
     --vector 4
   $python tests/softgpu/run_opencl.py --build "$build" --target sm_80 --level 2 --check all
   $python tests/softgpu/random_kernels.py --build "$build" --target sm_80 --count 200 --vector 2 --vector 4
-  $python tests/softgpu/run_checks.py --build "$build"
-  $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 14
+  $python tests/softgpu/run_checks.py --build "$build" --every 3
+  $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 6
   $python tests/softgpu/run_assembly.py --build "$build"
   $python tests/softgpu/run_fidelity.py --build "$build"
   $python tests/softgpu/run_reports.py --build "$build"
   $python tests/softgpu/run_hostile.py --build "$build"
-  $python tests/softgpu/random_kernels.py --build "$build" --count 200 --vector 2 --vector 3 --vector 4
+  $python tests/softgpu/random_kernels.py --build "$build" --count 150 --vector 2 --vector 3 --vector 4
   $python tests/softgpu/run_outside.py --build "$build"
   $python tests/softgpu/run_iree.py --build "$build"
   $python tests/profile/iree_tools.py --build "$build"

@@ -146,6 +146,23 @@ kernels() {
     --vector 2 --vector 4
 }
 
+# What make test has a part of: every operator's kernels in the checking interpreter and as machine code, what the
+# checks find, clang's code with every way of running lanes side by side.
+gpus() {
+  side_by_side gpus <<END
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target sm_80
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1100 --execute --every 2
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx942 --execute --every 2
+  $python tests/dispatch/run_gpu.py --runner "$build/tests/run_dispatches" --target gfx1201 --execute --every 2
+  $python tests/softgpu/run_checks.py --build "$build"
+  $python tests/softgpu/run_removals.py --build "$build" --level 3 --sample 60
+  $python tests/softgpu/run_opencl.py --build "$build" --vector 2 --vector 3 --vector 4
+  $python tests/softgpu/run_opencl.py --build "$build" --level 2 --flag=-mwavefrontsize64 --flag=-DWAVE64 \
+    --target gfx1030 --target gfx1100 --target gfx1201
+END
+}
+
 # Large models with all of the software NVIDIA GPU's checks.
 checked() {
   $python tests/softgpu/run_models.py --build "$build" --target sm_90 --check all --model mobilenetv2 --model bert
@@ -214,4 +231,4 @@ fuzzers() {
 }
 
 run_steps "memory random flags parameters sweep hostile address threads compiler_threads sessions calls queues \
-  entries targets ptxas kernels checked replays jax libraries onnx browser fuzzers" "$@"
+  entries targets ptxas kernels gpus checked replays jax libraries onnx browser fuzzers" "$@"

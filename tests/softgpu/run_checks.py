@@ -355,15 +355,18 @@ def check_one(options, target, folder, number, variant, checks="all", has_result
 def main():
     parser = suite.arguments(__doc__)
     parser.add_argument("--target", action="append", default=[])
+    parser.add_argument("--every", type=int, default=1, help="only every so many-th case, others for each target")
     options = parser.parse_args()
     count, failures = 0, []
     with tempfile.TemporaryDirectory(prefix="iree-checks-") as name:
-        for target in options.target or [*suite.TARGETS, "gfx908", "gfx1010", "gfx1100:64"]:
+        targets = options.target or [*suite.TARGETS, "gfx908", "gfx1010", "gfx1100:64"]
+        for first, target in enumerate(targets):
             cases = [(variant, "all", True) for variant in variants(KERNEL, EDITS) if target in suite.TARGETS]
             cases += [(variant, "waits", False) for variant in hazards(target)]
             # Without its hazards, which would be reported first.
             if target in (*suite.TARGETS, "gfx1010"):
                 cases += [(variant, "uninitialized", False) for variant in variants(UNWRITTEN_KERNEL)]
+            cases = cases[first % options.every::options.every]
             for number, case in enumerate(cases):
                 if wrong := check_one(options, target, pathlib.Path(name), number, *case):
                     failures.append(wrong)
