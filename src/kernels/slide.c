@@ -119,18 +119,14 @@ bool slide_takes(const device_info_t* device, const ir_op_t* op, const char** wh
     if (ir_is(behind, GRAPH_TRANSPOSE)) return declines(why, "results are transposed");
   }
   IR_FOR_OPS(other, op->parent) {
-    if (ir_is(other, GRAPH_UNPACK)) return declines(why, "channels are in blocks");
+    if (ir_is(other, GRAPH_UNPACK) || ir_is(other, GRAPH_PACK)) return declines(why, "channels are in blocks");
   }
   return true;
 }
 
 bool strategy_slide_proposes(const dispatch_t* d, candidate_t* c) {
   if (graph_in_place(d->op) >= 0) return candidate_declines(c, "results are in an operand's place");
-  if (!slide_takes(d->device, d->root, &c->why)) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (ir_is(op, GRAPH_PACK)) return candidate_declines(c, "channels are in blocks");
-  }
-  return candidate_evaluates(d, NULL, c);
+  return slide_takes(d->device, d->root, &c->why) && candidate_evaluates(d, NULL, c);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
