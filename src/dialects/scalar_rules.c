@@ -22,8 +22,10 @@ enum {
 #define P3(fn, p, q, r) PATTERN(SCALAR_PATTERN_FN, CHECKED(fn, 3), 0, {p, q, r})
 
 const scalar_rule_t scalar_rules[] = {
-#define RULE(name, types, match, replacement) {#name, SCALAR_TYPES_##types, match, replacement},
+#define RULE(name, types, match, replacement) {#name, SCALAR_TYPES_##types, 0, match, replacement},
+#define RULE_WITHIN(name, ulps, match, replacement) {#name, SCALAR_TYPES_F, ulps, match, replacement},
 #include "dialects/scalar_rules.def"
+#undef RULE_WITHIN
 #undef RULE
 };
 const uint32_t scalar_rule_count = sizeof(scalar_rules) / sizeof(scalar_rules[0]);
@@ -38,6 +40,7 @@ typedef struct match_t {
 } match_t;
 
 static bool is_number(const ir_value_t* value, double number) {
+  while (value->def && ir_is(value->def, GRAPH_BROADCAST)) value = ir_operand(value->def, 0);  // to a run-time size
   if (!value->def || !ir_is(value->def, GRAPH_CONSTANT)) return false;
   const ir_attr_t* attr = ir_op_attr(value->def, "value");
   if (!attr || attr->kind != IR_ATTR_ELEMENTS || (!attr->splat && ir_type_count(attr->type) != 1)) return false;
@@ -104,7 +107,8 @@ static ir_value_t* build(ir_builder_t* b, const match_t* m, const scalar_pattern
     if (pattern->operands[i]->kind != SCALAR_PATTERN_NUMBER) operands[i] = build(b, m, pattern->operands[i], like);
   }
   for (int i = 0; i < info->arity; ++i) {
-    if (!operands[i]) operands[i] = build(b, m, pattern->operands[i], operands[0] ? operands[0] : operands[1]);
+    ir_value_t* beside = operands[2] ? operands[2] : operands[1] ? operands[1] : operands[0];  // operand 0 may be an i1
+    if (!operands[i]) operands[i] = build(b, m, pattern->operands[i], beside);
   }
   scalar_fn_t fn = (scalar_fn_t)pattern->index;
   if (info->arity == 1) return graph_unary(b, fn, operands[0]);

@@ -16,6 +16,7 @@ enum { SCALAR_PATTERN_VARIABLES = 3 };
 typedef struct scalar_rule_t {
   const char* name;
   uint8_t types;  // scalar_types_t
+  uint8_t ulps;   // that floats may differ by
   const scalar_pattern_t* match;
   const scalar_pattern_t* replacement;
 } scalar_rule_t;

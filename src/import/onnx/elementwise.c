@@ -259,25 +259,9 @@ bool onnx_lower_mod(onnx_node_t* n) {
   return onnx_return(n, graph_select(n->b, wrong, graph_binary(n->b, SCALAR_add, rest, y), rest), element);
 }
 
-// Small constant powers of floats as products and roots, NULL for others.
-static ir_value_t* constant_power(onnx_node_t* n, ir_value_t* x, const ir_attr_t* power) {
-  if (!power || ir_type_count(power->type) != 1 || power->type->rank > x->type->rank) return NULL;
-  double p = ir_attr_element_number(power, 0);
-  ir_value_t* square = p == 2 || p == 3 ? graph_binary(n->b, SCALAR_mul, x, x) : NULL;
-  if (p == 1) return x;
-  if (p == 2) return square;
-  if (p == 3) return graph_binary(n->b, SCALAR_mul, square, x);
-  if (p == 0.5) return onnx_unary(n, SCALAR_sqrt, x);
-  return NULL;
-}
-
 bool onnx_lower_pow(onnx_node_t* n) {
   onnx_value_t x = n->in[0], y = n->in[1];
   const ir_type_t* element = x.element;
-  if (onnx_is_float(x)) {
-    ir_value_t* easy = constant_power(n, x.v, onnx_constant(n, y.v));
-    if (easy) return onnx_return(n, easy, element);
-  }
   if (onnx_is_int(x) && onnx_is_float(y)) {
     x = onnx_cast(n, x, y.element);
   } else {

@@ -269,14 +269,6 @@ bool onnx_lower_mean_variance_norm(onnx_node_t* n) {
   return onnx_return(n, graph_binary(n->b, SCALAR_div, low, deviation), n->in[0].element);
 }
 
-// x / base ^ beta; the usual powers by roots.
-static ir_value_t* divide_by_power(onnx_node_t* n, ir_value_t* x, ir_value_t* base, double beta) {
-  if (beta != 0.5 && beta != 0.75) return mul(n, x, onnx_binary_number(n, SCALAR_pow, base, -beta));
-  ir_value_t* root = onnx_unary(n, SCALAR_sqrt, base);
-  if (beta == 0.75) root = mul(n, root, onnx_unary(n, SCALAR_sqrt, root));
-  return graph_binary(n->b, SCALAR_div, x, root);
-}
-
 // x / (bias + alpha / size * sum of squares over neighbouring channels) ^ beta
 bool onnx_lower_lrn(onnx_node_t* n) {
   ir_value_t* x = n->in[0].v;
@@ -292,7 +284,8 @@ bool onnx_lower_lrn(onnx_node_t* n) {
   ir_value_t* sum = graph_window(n->b, mul(n, x, x), &w);
   ir_value_t* base =
       onnx_binary_number(n, SCALAR_add, onnx_binary_number(n, SCALAR_mul, sum, alpha / (double)size), bias);
-  return onnx_return(n, divide_by_power(n, x, base, beta), n->in[0].element);
+  ir_value_t* power = onnx_binary_number(n, SCALAR_pow, base, beta);
+  return onnx_return(n, graph_binary(n->b, SCALAR_div, x, power), n->in[0].element);
 }
 
 // x / norm, and 0 where the norm is 0.

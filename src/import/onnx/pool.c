@@ -200,12 +200,6 @@ bool onnx_lower_max_pool(onnx_node_t* n) {
 // Others
 //===----------------------------------------------------------------------------------------------------------------===
 
-static ir_value_t* to_power(onnx_node_t* n, ir_value_t* x, double p) {
-  if (p == 1) return x;
-  if (p == 2) return graph_binary(n->b, SCALAR_mul, x, x);
-  return onnx_binary_number(n, SCALAR_pow, x, p);
-}
-
 static ir_value_t* root(onnx_node_t* n, ir_value_t* x, double p) {
   if (p == 1) return x;
   return p == 2 ? onnx_unary(n, SCALAR_sqrt, x) : onnx_binary_number(n, SCALAR_pow, x, 1 / p);
@@ -219,8 +213,8 @@ bool onnx_lower_lp_pool(onnx_node_t* n) {
   double p = read_p(n);
   onnx_sweep_t s;
   if (!onnx_check_float(n, 0) || !onnx_read_sweep(n, x, NULL, &s)) return false;
-  ir_value_t* sum =
-      sweep_window(n, to_power(n, onnx_unary(n, SCALAR_abs, onnx_sweep_input(n, x, &s, 0)), p), &s, "add");
+  ir_value_t* sum = sweep_window(
+      n, onnx_binary_number(n, SCALAR_pow, onnx_unary(n, SCALAR_abs, onnx_sweep_input(n, x, &s, 0)), p), &s, "add");
   return onnx_return(n, root(n, sum, p), n->in[0].element);
 }
 
@@ -250,6 +244,6 @@ bool onnx_lower_global_lp_pool(onnx_node_t* n) {
   uint32_t count = spatial_dims(n, dims);
   double p = read_p(n);
   if (!onnx_check_float(n, 0) || !onnx_check_rank(n, 0, 2, ONNX_MAX_RANK)) return false;
-  ir_value_t* powers = to_power(n, onnx_unary(n, SCALAR_abs, n->in[0].v), p);
+  ir_value_t* powers = onnx_binary_number(n, SCALAR_pow, onnx_unary(n, SCALAR_abs, n->in[0].v), p);
   return onnx_return(n, root(n, onnx_reduce_keep(n, powers, dims, count, "add"), p), n->in[0].element);
 }
