@@ -120,8 +120,8 @@ gpu() {
 END
 }
 
-# The software GPUs (tests/soak.sh has more of each): models, quickly on every target and then with all checks; clang's code for each target against
-# clang's code for this CPU, with and without checks; other compilers' code against numpy.
+# The software GPUs (tests/soak.sh has more of each): models, quickly on every target and then with all checks; clang's
+# code for each target against clang's code for this CPU, with and without checks; other compilers' code against numpy.
 softgpu() {
   local models="$python tests/softgpu/run_models.py --build $build" known= target
   # What HIP 5.2 knows.
