@@ -215,8 +215,12 @@ fuzz_one() {
   corpus=$build/fuzz/corpus/$name
   mkdir -p "$corpus"
   case $name in
-    mlir) seeds="samples/models tests/e2e/stablehlo_models" ;;
-    lower) seeds=$(echo tests/import/lowering/*/) ;;
+    mlir) seeds="samples/models tests/e2e/stablehlo_models tests/ir" ;;
+    lower) # programs, and such with executables
+      seeds="$(echo tests/import/lowering/*/) $build/fuzz/executables"
+      mkdir -p "$build/fuzz/executables"
+      cp tests/e2e/host/{executable_bodies,executables,workgroups}.mlir tests/e2e/tools/compile_executable.mlir \
+        "$build/fuzz/executables" ;;
     profile) # every kind of records, IREE's, and ours of devices where tests have left some; with rows
       seeds=$build/fuzz/profiles
       mkdir -p "$seeds" "$build/fuzz/captures" && "$build/tests/fuzz_seeds" "$seeds" "$build/fuzz/captures"

@@ -645,10 +645,26 @@ static bool skip_stage(run_t* r, const stage_t* stage) {
   return true;
 }
 
-// --compile-mode=hal-executable: kernels as --compile-to=executable-sources has them become machine code.
+// The one executable that the module is.
+static bool compile_executable(run_t* r, ir_op_t* executable) {
+  program_t* p = &r->programs[0];
+  p->module = p->kernels.module = r->module;
+  r->program_count = 1;
+  if (executable->next || executable != ir_module_body(r->module)->first) {
+    return ir_op_error(r->ctx, executable, "is beside another op; --compile-mode=hal-executable takes one alone");
+  }
+  const compiler_options_t* o = r->options;
+  return externs_compile(r->ctx, &o->externs, &o->targets[0], executable, &p->executable) && run_output(r);
+}
+
+// --compile-mode=hal-executable: kernels as --compile-to=executable-sources has them, or an executable whose functions
+// are some, become machine code.
 static bool compile_kernels(run_t* r) {
   program_t* p = &r->programs[0];
   uint32_t capacity = 0;
+  IR_FOR_OPS(op, ir_module_body(r->module)) {
+    if (lower_is_executable(op)) return compile_executable(r, op);
+  }
   IR_FOR_OPS(op, ir_module_body(r->module))++ capacity;
   p->module = p->kernels.module = r->module;
   p->kernels.funcs = ARENA_ARRAY(ir_context_arena(r->ctx), ir_op_t*, capacity + 1);
@@ -657,7 +673,7 @@ static bool compile_kernels(run_t* r) {
     if (!ir_is(op, KERNEL_FUNC)) {
       return ir_op_error(r->ctx, op,
                          "is no kernel.func; --compile-mode=hal-executable takes kernels, as "
-                         "--compile-to=executable-sources prints them");
+                         "--compile-to=executable-sources prints them, or one hal.executable.source");
     }
     p->kernels.funcs[p->kernels.count++] = op;
   }

@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "compiler/offload_bundle.h"
 #include "dialects/builtin.h"
+#include "dialects/flow.h"
+#include "dialects/func.h"
 #include "dialects/graph.h"
 #include "dialects/hal.h"
 #include "dialects/kernel.h"
@@ -50,14 +52,35 @@ static int64_t fitness(externs_t* e, const hal_target_t* x) {
 
 typedef struct choice_t {
   variant_t best;
+  variant_t open;  // the first whose functions are all code there is, which each target compiles; or none
   int64_t fitness;
   text_t names;  // of all that there are
 } choice_t;
+
+// With the functions, or NULL.
+static ir_op_t* module_of(const variant_t* v) {
+  ir_op_t* module = v->holder->regions[0].first ? v->holder->regions[0].first->first : NULL;
+  while (module && !ir_is(module, BUILTIN_MODULE)) module = module->next;
+  return module;
+}
+
+// Functions that are declared alone are found when the program runs: by code for CPUs.
+static bool check_plugins(externs_t* e, const ir_op_t* dispatch, const variant_t* v) {
+  ir_op_t* module = module_of(v);
+  if (e->target->backend == TARGET_LLVM_CPU || !module) return true;
+  IR_FOR_OPS(op, ir_module_body(module)) {
+    if (!ir_is(op, FUNC_FUNC) || op->regions[0].first) continue;
+    return ir_op_error(e->ctx, dispatch, "calls functions of plugins, which code for %s cannot",
+                       target_backend_name(e->target->backend));
+  }
+  return true;
+}
 
 static void offer(externs_t* e, choice_t* c, const variant_t* variant) {
   const char* name = hal_target_processor(e->ctx, &variant->target);
   text_printf(&c->names, "%s%s", c->names.size ? ", " : "", name ? name : variant->target.format);
   int64_t fits = fitness(e, &variant->target);
+  if (!c->open.holder && variant->objects.at == variant->objects.end && module_of(variant)) c->open = *variant;
   if (fits > c->fitness) c->best = *variant, c->fitness = fits;
 }
 
@@ -104,14 +127,16 @@ static bool offer_objects(externs_t* e, const ir_op_t* executable, choice_t* c) 
 static bool choose(externs_t* e, const ir_op_t* dispatch, const ir_op_t* executable, const char* variant,
                    variant_t* out) {
   choice_t c = {0};
-  if (ir_is(executable, STREAM_EXECUTABLE) && !hal_objects_of(executable)) {  // what it calls is found when it runs
+  if (!ir_is(executable, HAL_EXECUTABLE) && !hal_objects_of(executable)) {  // its functions are all code there is
     *out = (variant_t){.holder = executable, .objects = hal_text_of("")};
-    bool is_cpu = e->target->backend == TARGET_LLVM_CPU;
-    return is_cpu || ir_op_error(e->ctx, dispatch, "calls functions of plugins, which code for %s cannot",
-                                 target_backend_name(e->target->backend));
+    return check_plugins(e, dispatch, out);
   }
   bool ok =
       ir_is(executable, HAL_EXECUTABLE) ? offer_variants(e, executable, variant, &c) : offer_objects(e, executable, &c);
+  if (ok && !c.fitness && c.open.holder) {
+    c.best = c.open;
+    c.fitness = 1;
+  }
   if (ok && !c.fitness) {
     const target_t* t = e->target;
     ok = ir_op_error(e->ctx, dispatch, "has no code for %s %s (%s): executable @%s has it for %s",
@@ -120,7 +145,7 @@ static bool choose(externs_t* e, const ir_op_t* dispatch, const ir_op_t* executa
   }
   text_finish(&c.names);
   *out = c.best;
-  return ok;
+  return ok && (out->objects.at != out->objects.end || check_plugins(e, dispatch, out));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -171,7 +196,7 @@ static bool object_paths(externs_t* e, const ir_op_t* executable, const variant_
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool is_export(const ir_op_t* op) {
-  return ir_is(op, HAL_EXECUTABLE_EXPORT) || ir_is(op, STREAM_EXECUTABLE_EXPORT);
+  return ir_is(op, HAL_EXECUTABLE_EXPORT) || ir_is(op, STREAM_EXECUTABLE_EXPORT) || ir_is(op, FLOW_EXECUTABLE_EXPORT);
 }
 
 // Its number: as it says, or its place among the exports.
@@ -298,11 +323,11 @@ static void visit_imports(externs_t* e, ir_op_t* op, imports_t* imports, bool nu
   }
 }
 
-// CPUs: functions beside the exports call those of the objects, with which they are linked.
+// Functions beside the exports are kernels; for CPUs they may call those of objects, with which they are linked.
 static bool compile_shims(externs_t* e, const ir_op_t* executable, const variant_t* v, const ir_op_t* const* exports,
                           uint32_t count, target_executable_t* out) {
-  ir_op_t* module = v->holder->regions[0].first->first;
-  while (module && !ir_is(module, BUILTIN_MODULE)) module = module->next;
+  ir_op_t* module = module_of(v);
+  bool gpu = e->target->backend == TARGET_CUDA || e->target->backend == TARGET_ROCM;
   if (!module) return ir_op_error(e->ctx, executable, "needs a builtin.module with the functions of its exports");
   ir_op_t *into = ir_module_create(e->ctx, executable->loc), *kernels[MAX_EXPORTS];
   for (uint32_t i = 0; i < count; ++i) {
@@ -310,8 +335,13 @@ static bool compile_shims(externs_t* e, const ir_op_t* executable, const variant
     const ir_op_t* export = exports[i];
     const char* name = ir_op_string(export, "sym_name", "");
     if (ir_is(export, HAL_EXECUTABLE_EXPORT)) hal_read_layout(ir_op_attr(export, "layout"), &layout);
-    lower_shim_t shim = {module, ir_op_string(export, "function_ref", name), name, (uint32_t)layout.bindings,
-                         (uint32_t)layout.constants};
+    lower_shim_t shim = {.module = module,
+                         .function = ir_op_string(export, "function_ref", name),
+                         .name = name,
+                         .bindings = (uint32_t)layout.bindings,
+                         .constants = (uint32_t)layout.constants,
+                         .shares_memory = gpu};
+    ir_op_ints(export, "workgroup_size", shim.sizes, 3);
     if (!(kernels[i] = lower_shim(e->ctx, &shim, ir_module_body(into)))) return false;
   }
   target_compile_options_t options = {
@@ -337,7 +367,8 @@ static bool read_code(externs_t* e, const ir_op_t* executable, const variant_t* 
   uint32_t count = 0;
   target_backend_t backend = e->target->backend;
   if (!list_exports(e, v, exports, &count)) return false;
-  if (backend == TARGET_LLVM_CPU) return compile_shims(e, executable, v, exports, count, out);
+  bool bodies = v->objects.at == v->objects.end && module_of(v);
+  if (backend == TARGET_LLVM_CPU || bodies) return compile_shims(e, executable, v, exports, count, out);
   if (backend != TARGET_CUDA && backend != TARGET_ROCM) {
     return ir_op_error(e->ctx, executable, "brings objects for %s; cuda, rocm and llvm-cpu take them",
                        e->target->format);
@@ -371,7 +402,7 @@ static bool match(externs_t* e, const ir_op_t* dispatch, const ir_op_t* code, ta
     words += ir_type_is_tensor(type) ? 0 : 1 + wide;
   }
   for (uint32_t i = 0; i < code->result_count; ++i) bindings += tied[i] < 0;
-  if (e->target->backend != TARGET_LLVM_CPU) {
+  if (!entry->binding_count && !entry->constant_count) {  // of an object, whose code does not say
     entry->binding_count = bindings;
     entry->constant_count = words;
   }
@@ -426,4 +457,11 @@ bool externs_resolve(ir_context_t* ctx, const extern_options_t* options, const t
                      substitute_objects_t* out) {
   externs_t e = {ctx, options, target, module, out};
   return visit(&e, module);
+}
+
+bool externs_compile(ir_context_t* ctx, const extern_options_t* options, const target_t* target, ir_op_t* executable,
+                     target_executable_t* out) {
+  externs_t e = {ctx, options, target, NULL, NULL};
+  variant_t chosen;
+  return choose(&e, executable, executable, NULL, &chosen) && read_code(&e, executable, &chosen, out);
 }

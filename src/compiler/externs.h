@@ -1,5 +1,6 @@
-// Executables that the program brings (hal.executable, hal.executable.source, stream.executable with objects): code in
-// files, for one target or several. Each target takes the variant that fits it.
+// Executables that the program brings (hal.executable, hal.executable.source, stream.executable, flow.executable): code
+// in files, for one target or several, of which each takes the variant that fits it, or functions that are kernels
+// (import/linalg/workgroup.h), which every target compiles.
 #ifndef IREE_C_COMPILER_EXTERNS_H_
 #define IREE_C_COMPILER_EXTERNS_H_
 
@@ -15,5 +16,8 @@ typedef struct extern_options_t {
 // False after diagnostics.
 bool externs_resolve(ir_context_t* ctx, const extern_options_t* options, const target_t* target, ir_op_t* module,
                      substitute_objects_t* out);
+// The code of an executable by itself. False after diagnostics.
+bool externs_compile(ir_context_t* ctx, const extern_options_t* options, const target_t* target, ir_op_t* executable,
+                     target_executable_t* out);
 
 #endif  // IREE_C_COMPILER_EXTERNS_H_

@@ -18,6 +18,7 @@
 #include "dialects/linalg.h"
 #include "dialects/linalg_ext.h"
 #include "dialects/math.h"
+#include "dialects/memref.h"
 #include "dialects/ml_program.h"
 #include "dialects/pdl.h"
 #include "dialects/scf.h"
@@ -30,6 +31,7 @@
 #include "dialects/tosa.h"
 #include "dialects/transform.h"
 #include "dialects/util.h"
+#include "dialects/vector.h"
 #include "dialects/vm.h"
 
 void dialects_register_all(ir_context_t* ctx) {
@@ -40,6 +42,7 @@ void dialects_register_all(ir_context_t* ctx) {
       &hal_dialect,     &flow_dialect,       &encoding_dialect,  &graph_dialect,      &kernel_dialect,
       &check_dialect,   &linalg_ext_dialect, &stream_dialect,    &tensor_ext_dialect, &affine_dialect,
       &shape_dialect,   &codegen_dialect,    &transform_dialect, &pdl_dialect,        &vm_dialect,
+      &memref_dialect,  &vector_dialect,
   };
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) ir_context_register(ctx, all[i]);
 }

@@ -8,6 +8,7 @@
 #include "dialects/func.h"
 #include "dialects/util.h"
 #include "import/import.h"
+#include "import/linalg/workgroup.h"
 #include "import/lowering_control.h"
 #include "import/quantized.h"
 #include "ir/near_op.h"
@@ -85,6 +86,7 @@ static const lower_row_t* find_row(const ir_op_t* op) {
       &lower_check_table,     &lower_linalg_ext_table, &lower_ml_program_table, &lower_flow_table,
       &lower_complex_table,   &lower_encoding_table,   &lower_stream_table,     &lower_tensor_ext_table,
       &lower_affine_table,    &lower_shape_table,      &lower_hal_table,        &lower_codegen_table,
+      &lower_memref_table,    &lower_vector_table,
   };
   if (op->info->code == IR_CODE_UNREGISTERED) return NULL;
   uint32_t row = op->info->code % 1024;
@@ -120,8 +122,8 @@ static bool check_operands(lower_op_t* n) {
     if (ir_type_is_shaped(type) && type->rank > GRAPH_MAX_RANK) {
       return lower_unsupported(n, "the result has a rank above %d", GRAPH_MAX_RANK);
     }
-    bool memory = type->kind == IR_TYPE_MEMREF && !(n->l->kernel && (n->row->flags & LOWER_STANDS_FOR));
-    if (type->kind == IR_TYPE_UNRANKED_TENSOR || type->kind == IR_TYPE_VECTOR || memory) {
+    bool memory = type->kind == IR_TYPE_MEMREF || type->kind == IR_TYPE_VECTOR;
+    if (type->kind == IR_TYPE_UNRANKED_TENSOR || (memory && !n->l->kernel)) {
       return lower_unsupported(n, "a result of type %s has no form here; tensors of known rank have",
                                ir_type_str(n->ctx, type));
     }
@@ -134,7 +136,7 @@ static bool finish_result(lower_op_t* n, uint32_t i) {
   ir_value_t* v = n->out[i].v;
   const ir_type_t* declared = lower_type(n->ctx, n->op->results[i].type);
   if (!v || n->out[i].im || !declared || v->type == declared || (n->row->flags & LOWER_STANDS_FOR)) return true;
-  if (n->l->kernel && v->type->kind == IR_TYPE_MEMREF) return true;  // memory in the place of a tensor
+  if (n->l->kernel && n->out[i].items) return true;  // memory in the place of a tensor, or a vector's elements
   bool no_dims = !ir_type_is_tensor(declared) || declared->rank == 0;
   if (n->l->whole && no_dims && ir_type_scalar(v->type) == ir_type_scalar(declared)) return true;
   if (!lower_fits(v->type, declared) && (ir_type_is_tensor(declared) || ir_type_scalar(v->type) != declared)) {
@@ -175,6 +177,7 @@ static void show_parts(lower_op_t* n, const ir_type_t** types) {
 static bool lower_parts(lower_op_t* n) {
   uint32_t results = n->op->result_count;
   bool complex = false;
+  if (n->l->kernel) return workgroup_lower(n);
   if (!(n->row->flags & LOWER_BY_PARTS)) return n->row->fn(n);
   for (uint32_t i = 0; i < n->op->operand_count; ++i) complex |= n->values[i].im != NULL;
   bool made = false, of_real = false;

@@ -62,6 +62,9 @@ struct lowering_t {
   uint32_t whole;  // > 0: the body of scalar ops at work runs on whole tensors; declared shapes mean nothing
   const struct lower_loops_t* loops;  // of that body, when it is a loop nest's
   ir_op_t* kernel;                    // of a function over memory (lower_shim), or NULL
+  int64_t group_sizes[3];             // what a kernel is told of its workgroup
+  bool shares_memory;                 // a kernel's own memory is the workgroup's, not a thread's
+  uint64_t scratch;                   // bytes of it
   const lower_place_t* place;         // in a dispatch's body
   bool refine_results;                // a function may return shapes that are more static than declared
 };
@@ -86,6 +89,8 @@ struct lower_op_t {
 bool shim_lower_call(lower_op_t* n, const ir_op_t* func);
 bool shim_lower_view(lower_op_t* n, ir_value_t* binding, uint32_t first, bool has_offset);
 bool shim_lower_id(lower_op_t* n, uint32_t kernel_code);
+// The tensor or memref that a binding is seen as by !flow.dispatch.tensor<...> and the like; NULL for other types.
+const ir_type_t* shim_view_type(ir_context_t* ctx, const ir_type_t* type);
 
 // Replaces every function of the module that has ops of input dialects. False after diagnostics.
 bool lowering_run(ir_context_t* ctx, ir_op_t* module);
@@ -247,6 +252,6 @@ extern const lower_table_t lower_arith_table, lower_math_table, lower_tensor_tab
 extern const lower_table_t lower_scf_table, lower_util_table, lower_ml_program_table, lower_func_table;
 extern const lower_table_t lower_complex_table, lower_check_table, lower_builtin_table, lower_cf_table,
     lower_flow_table, lower_encoding_table, lower_linalg_ext_table, lower_stream_table, lower_tensor_ext_table,
-    lower_affine_table, lower_shape_table, lower_hal_table, lower_codegen_table;
+    lower_affine_table, lower_shape_table, lower_hal_table, lower_codegen_table, lower_memref_table, lower_vector_table;
 
 #endif  // IREE_C_IMPORT_LOWERING_H_

@@ -382,7 +382,7 @@ struct ir_op_info_t {
                   DIALECT(CHECK, "check") DIALECT(LINALG_EXT, "iree_linalg_ext") DIALECT(ENCODING, "iree_encoding") \
                   DIALECT(STREAM, "stream") DIALECT(TENSOR_EXT, "iree_tensor_ext") DIALECT(AFFINE, "affine") \
                   DIALECT(SHAPE, "shape") DIALECT(CODEGEN, "iree_codegen") DIALECT(TRANSFORM, "transform") \
-                  DIALECT(PDL, "pdl") DIALECT(VM, "vm")
+                  DIALECT(PDL, "pdl") DIALECT(VM, "vm") DIALECT(MEMREF, "memref") DIALECT(VECTOR, "vector")
 // clang-format on
 typedef enum {
 #define DIALECT(name, text) IR_DIALECT_##name,

@@ -164,6 +164,11 @@ static bool space_of(const ir_attr_t* attr, ir_space_t* space) {
     return *space == IR_SPACE_GLOBAL || *space == IR_SPACE_CONSTANT || *space == IR_SPACE_WORKGROUP ||
            *space == IR_SPACE_PRIVATE;
   }
+  // What IREE says of bindings is that they are global memory.
+  if (attr->kind == IR_ATTR_OPAQUE && strcmp(attr->text, "hal.descriptor_type") == 0) {
+    *space = IR_SPACE_GLOBAL;
+    return true;
+  }
   if (attr->kind != IR_ATTR_OPAQUE || strcmp(attr->text, "gpu.address_space") != 0) return false;
   for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i) {
     *space = known[i].space;

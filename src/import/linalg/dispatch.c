@@ -1,6 +1,7 @@
 // Dispatches by name and by body: flow.dispatch of a flow.executable or stream.executable, or of a hal.executable
 // without objects; flow.dispatch.workgroups. What they compute is put in their place and fused like all else, so that
-// how many workgroups there are is not asked for, unless the body asks: then it is the body of a loop over workgroups.
+// how many workgroups there are is not asked for, unless the body asks: then it is a kernel of its own
+// (workgroup_dispatch.c), or the body of a loop over workgroups where a kernel cannot do what it does.
 //
 // Their tensors are memory: a load is a slice of what is there, a store makes a new tensor, which the argument stands
 // for from there on, and which is the result in the end. Loops and branches that store carry it (scf.c).
@@ -14,7 +15,7 @@
 #include "dialects/stream.h"
 #include "dialects/tensor_ext.h"
 #include "import/control.h"
-#include "import/linalg/ops.h"
+#include "import/linalg/workgroup.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Memory
@@ -250,12 +251,12 @@ static bool is_place(const ir_op_t* op) {
 }
 
 // Whether the body asks which workgroup it is.
-static bool asks(const ir_block_t* block) {
+bool dispatch_asks(const ir_block_t* block) {
   for (const ir_op_t* op = block->first; op; op = op->next) {
     if (is_place(op)) return true;
     for (uint32_t r = 0; r < op->region_count; ++r) {
       IR_FOR_BLOCKS(inner, &op->regions[r]) {
-        if (asks(inner)) return true;
+        if (dispatch_asks(inner)) return true;
       }
     }
   }
@@ -265,14 +266,9 @@ static bool asks(const ir_block_t* block) {
 // How many there are: what the `region` of `holder` computes, or without one the workload itself; and how large one is.
 static bool find_place(lower_op_t* n, const given_t* g, const ir_op_t* holder, uint32_t region, lower_place_t* place) {
   int64_t sizes[3] = {1, 1, 1};
-  bool computed = holder->region_count > region;
-  if (!computed && g->d.first != 3) return lower_error(n, "needs the number of workgroups: three numbers as workload");
-  if (computed && !extern_lower_count(n, holder, region, g->d.first, place->count)) return false;
+  if (!extern_lower_count(n, holder, region, g->d.first, place->count)) return false;
   if (ir_op_attr(holder, "workgroup_size")) ir_op_ints(holder, "workgroup_size", sizes, 3);
-  for (int i = 0; i < 3; ++i) {
-    if (!computed) place->count[i] = lower_index(n->b, n->in[i]);
-    place->size[i] = graph_index_constant(n->b, sizes[i]);
-  }
+  for (int i = 0; i < 3; ++i) place->size[i] = graph_index_constant(n->b, sizes[i]);
   return true;
 }
 
@@ -376,7 +372,7 @@ static bool lower_body(lower_op_t* n, ir_block_t* block, const ir_op_t* holder, 
   add_memory(n, &g, block, &place);
   place.numbers = g.numbers;
   place.number_count = g.number_count;
-  bool several = asks(block);
+  bool several = dispatch_asks(block);
   if (several && !find_place(n, &g, holder, region, &place)) return false;
   const lower_place_t* outer = n->l->place;
   n->l->place = &place;
@@ -393,7 +389,12 @@ static bool lower_body(lower_op_t* n, ir_block_t* block, const ir_op_t* holder, 
 }
 
 bool dispatch_lower_workgroups(lower_op_t* n) {
-  return lower_body(n, n->op->region_count ? n->op->regions[0].first : NULL, n->op, 1);
+  ir_block_t* block = n->op->region_count ? n->op->regions[0].first : NULL;
+  const ir_attr_t* entry = workgroup_outline(n);
+  dispatch_t d;
+  if (!entry) return lower_body(n, block, n->op, 1);
+  ir_op_t* executable = ir_symbol_find(n->ctx, n->l->module, entry->text);
+  return dispatch_read(n, &d) && extern_lower_body(n, &d, n->op, 1, executable, entry);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -425,6 +426,7 @@ bool dispatch_lower_dispatch(lower_op_t* n) {
   const ir_op_t* export = is_one ? extern_find_export(executable, entry) : NULL;
   ir_op_t* func = export ? find_function(export) : NULL;
   if (!func) return lower_error(n, "names no function that an executable of this module exports");
+  if (workgroup_is_kernel(n, export, func)) return extern_lower_dispatch(n, executable, entry);
   return lower_body(n, func->regions[0].first, export, 0);
 }
 
@@ -445,7 +447,12 @@ bool dispatch_lower_count(lower_op_t* n) {
   return n->l->place ? lower_known(n, n->l->place->count) : lower_refused(n);
 }
 
-bool dispatch_lower_size(lower_op_t* n) { return n->l->place ? lower_known(n, n->l->place->size) : lower_refused(n); }
+bool dispatch_lower_size(lower_op_t* n) {
+  int64_t axis = ir_op_int(n->op, "dimension", -1);
+  if (!n->l->kernel) return n->l->place ? lower_known(n, n->l->place->size) : lower_refused(n);
+  if (axis < 0 || axis > 2) return lower_error(n, "has dimensions 0, 1 and 2");
+  return lower_return(n, graph_index_constant(n->b, n->l->group_sizes[axis]));
+}
 
 // As many workgroups as a compiler likes.
 bool dispatch_lower_any_count(lower_op_t* n) {

@@ -73,10 +73,11 @@ ir_op_t* extern_find_export(const ir_op_t* executable, const ir_attr_t* entry) {
   return NULL;
 }
 
-bool extern_lower_count(lower_op_t* n, const ir_op_t* holder, uint32_t region, uint32_t workload, ir_value_t** out) {
+static bool lower_count_region(lower_op_t* n, const ir_op_t* holder, uint32_t region, uint32_t workload,
+                               ir_value_t** out) {
   lower_value_t args[1 + MAX_WORKLOAD] = {{0}}, *values = NULL;
   uint32_t count = 0;
-  ir_block_t* block = holder->region_count > region ? holder->regions[region].first : NULL;
+  ir_block_t* block = holder->regions[region].first;
   if (!block || block->next || !block->last) return lower_error(n, "needs the number of workgroups: count(...)");
   uint32_t first = block->arg_count && block->args[0]->type->kind == IR_TYPE_OPAQUE;
   if (workload > MAX_WORKLOAD || block->arg_count != first + workload) {
@@ -92,6 +93,16 @@ bool extern_lower_count(lower_op_t* n, const ir_op_t* holder, uint32_t region, u
   for (int i = 0; i < 3; ++i) {
     if (!values[i].v || ir_type_is_tensor(values[i].v->type)) return lower_error(n, "needs numbers of workgroups");
     out[i] = lower_index(n->b, values[i].v);
+  }
+  return true;
+}
+
+bool extern_lower_count(lower_op_t* n, const ir_op_t* holder, uint32_t region, uint32_t workload, ir_value_t** out) {
+  if (holder->region_count > region) return lower_count_region(n, holder, region, workload, out);
+  if (workload != 3) return lower_error(n, "needs the number of workgroups: three numbers as workload");
+  for (int i = 0; i < 3; ++i) {
+    if (!n->in[i] || ir_type_is_tensor(n->in[i]->type)) return lower_error(n, "needs numbers as workload");
+    out[i] = lower_index(n->b, n->in[i]);
   }
   return true;
 }
@@ -158,6 +169,18 @@ static bool read_arguments(lower_op_t* n, dispatch_t* d) {
     lower_value_t value = n->values[d->first + i];
     if (!value.v || value.im) return lower_unsupported(n, "tensors of real elements and numbers are");
   }
+  return true;
+}
+
+bool extern_lower_body(lower_op_t* n, const dispatch_t* d, const ir_op_t* holder, uint32_t region, ir_op_t* executable,
+                       const ir_attr_t* entry) {
+  ir_value_t* counts[3];
+  for (uint32_t i = 0; i < d->argument_count; ++i) {
+    lower_value_t value = n->values[d->first + i];
+    if (!value.v || value.im) return lower_unsupported(n, "tensors of real elements and numbers are");
+  }
+  if (!extern_lower_count(n, holder, region, d->first, counts) || !build(n, d, counts, entry)) return false;
+  executable->data = executable;
   return true;
 }
 
@@ -229,10 +252,8 @@ static bool lower_interface_count(lower_op_t* n) {
   return n->l->kernel || n->l->place ? dispatch_lower_count(n) : outside(n);
 }
 
-// A workgroup of a CPU is one thread.
 static bool lower_interface_size(lower_op_t* n) {
-  if (n->l->place) return dispatch_lower_size(n);
-  return n->l->kernel ? lower_return(n, graph_index_constant(n->b, 1)) : outside(n);
+  return n->l->kernel || n->l->place ? dispatch_lower_size(n) : outside(n);
 }
 
 static bool find_constant(lower_op_t* n, ir_value_t** word) {

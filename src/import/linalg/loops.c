@@ -97,7 +97,7 @@ bool linalg_read_segments(lower_op_t* n, uint32_t* ins, uint32_t* outs) {
   return *outs == n->op->result_count || lower_error(n, "needs a result for each of its outs");
 }
 
-static bool read_iterator(lower_op_t* n, const ir_attr_t* attr, bool* reduction) {
+bool loops_read_iterator(lower_op_t* n, const ir_attr_t* attr, bool* reduction) {
   const char* word = attr->kind == IR_ATTR_STRING ? attr->text : attr->kind == IR_ATTR_OPAQUE ? attr->body : NULL;
   *reduction = word && strcmp(word, "reduction") == 0;
   bool known = *reduction || (word && strcmp(word, "parallel") == 0);
@@ -134,7 +134,7 @@ bool loops_read(lower_op_t* n, loops_t* l) {
     return lower_error(n, "needs one iterator type for each of its %u loops", l->rank);
   }
   for (uint32_t i = 0; i < l->rank; ++i) {
-    if (!read_iterator(n, iterators->items[i], &l->reduction[i])) return false;
+    if (!loops_read_iterator(n, iterators->items[i], &l->reduction[i])) return false;
   }
   return true;
 }

@@ -1,18 +1,12 @@
 // linalg's named ops, from the table in named.def.
+#include "import/linalg/named.h"
+
 #include <string.h>
 
 #include "dialects/linalg.h"
-#include "import/linalg/ops.h"
 
-enum { MAX_TEXT = 2 * GRAPH_MAX_RANK + 2 };
-
-// `text` of a row: the roles of its tensors, separated by commas; a pool's kind last.
-typedef struct texts_t {
-  char part[3][MAX_TEXT];
-} texts_t;
-
-static texts_t split_text(const char* text) {
-  texts_t t;
+named_texts_t named_split(const char* text) {
+  named_texts_t t;
   memset(&t, 0, sizeof(t));
   for (int part = 0, size = 0; *text; ++text) {
     if (*text == ',') {
@@ -25,7 +19,7 @@ static texts_t split_text(const char* text) {
   return t;
 }
 
-static bool is_unsigned_cast(lower_op_t* n) {
+bool named_is_unsigned(lower_op_t* n) {
   const ir_attr_t* cast = ir_op_attr(n->op, "cast");
   const char* word = cast ? cast->kind == IR_ATTR_STRING ? cast->text : cast->body : NULL;
   return ir_is(n->op, LINALG_MATMUL_UNSIGNED) || (word && strstr(word, "unsigned"));
@@ -42,7 +36,7 @@ static bool read_counts(lower_op_t* n, uint32_t want_ins) {
 //===----------------------------------------------------------------------------------------------------------------===
 
 // Roles from indexing maps, which linalg.contract has and linalg.matmul may have.
-static bool roles_from_maps(lower_op_t* n, texts_t* t) {
+static bool roles_from_maps(lower_op_t* n, named_texts_t* t) {
   loops_t l = {0};
   if (!loops_read(n, &l)) return false;
   for (uint32_t k = 0; k < 3; ++k) {
@@ -55,8 +49,8 @@ static bool roles_from_maps(lower_op_t* n, texts_t* t) {
   return true;
 }
 
-static bool contract(lower_op_t* n, texts_t* t) {
-  contract_roles_t roles = {t->part[0], t->part[1], t->part[2], is_unsigned_cast(n), is_unsigned_cast(n)};
+static bool contract(lower_op_t* n, named_texts_t* t) {
+  contract_roles_t roles = {t->part[0], t->part[1], t->part[2], named_is_unsigned(n), named_is_unsigned(n)};
   lower_value_t x = n->values[0], y = n->values[1], init = n->values[2];
   if (!x.im && !y.im && !init.im) return lower_return(n, roles_contract(n, x.v, y.v, init.v, &roles));
   if (!x.im || !y.im || !init.im) return lower_unsupported(n, "operands of one type are");
@@ -68,12 +62,12 @@ static bool contract(lower_op_t* n, texts_t* t) {
 }
 
 bool linalg_lower_contract(lower_op_t* n) {
-  texts_t t;
+  named_texts_t t;
   return read_counts(n, 2) && roles_from_maps(n, &t) && contract(n, &t);
 }
 
 bool linalg_lower_matmul(lower_op_t* n) {
-  texts_t t = split_text(n->row->text);
+  named_texts_t t = named_split(n->row->text);
   if (!read_counts(n, 2) || (ir_op_attr(n->op, "indexing_maps") && !roles_from_maps(n, &t))) return false;
   return contract(n, &t);
 }
@@ -98,7 +92,7 @@ static bool check_quantized(lower_op_t* n) {
 }
 
 bool linalg_lower_matmul_quantized(lower_op_t* n) {
-  texts_t t = split_text(n->row->text);
+  named_texts_t t = named_split(n->row->text);
   if (!check_quantized(n)) return false;
   const ir_type_t* element = n->in[4]->type->element;
   contract_roles_t roles = {t.part[0], t.part[1], t.part[2], false, false};
@@ -111,7 +105,7 @@ bool linalg_lower_matmul_quantized(lower_op_t* n) {
 // Convolutions and pooling
 //===----------------------------------------------------------------------------------------------------------------===
 
-static bool read_steps(lower_op_t* n, conv_roles_t* r) {
+bool named_steps(lower_op_t* n, conv_roles_t* r) {
   uint32_t spatial = 0;
   for (const char* c = r->x; *c; ++c) spatial += *c >= '0' && *c <= '9';
   for (uint32_t i = 0; i < spatial; ++i) r->strides[i] = r->dilations[i] = 1;
@@ -124,16 +118,16 @@ static bool read_steps(lower_op_t* n, conv_roles_t* r) {
 }
 
 bool linalg_lower_conv(lower_op_t* n) {
-  texts_t t = split_text(n->row->text);
+  named_texts_t t = named_split(n->row->text);
   conv_roles_t r = {t.part[0], t.part[1], t.part[2], {0}, {0}};
-  if (!read_counts(n, 2) || !read_steps(n, &r)) return false;
+  if (!read_counts(n, 2) || !named_steps(n, &r)) return false;
   return lower_return(n, roles_conv(n, n->in[0], n->in[1], n->in[2], &r));
 }
 
 bool linalg_lower_conv_quantized(lower_op_t* n) {
-  texts_t t = split_text(n->row->text);
+  named_texts_t t = named_split(n->row->text);
   conv_roles_t r = {t.part[0], t.part[1], t.part[2], {0}, {0}};
-  if (!check_quantized(n) || !read_steps(n, &r)) return false;
+  if (!check_quantized(n) || !named_steps(n, &r)) return false;
   const ir_type_t* element = n->in[4]->type->element;
   ir_value_t* x = without_zero_point(n, n->in[0], n->in[2], element);
   ir_value_t* w = without_zero_point(n, n->in[1], n->in[3], element);
@@ -141,10 +135,10 @@ bool linalg_lower_conv_quantized(lower_op_t* n) {
 }
 
 bool linalg_lower_pool(lower_op_t* n) {
-  texts_t t = split_text(n->row->text);
+  named_texts_t t = named_split(n->row->text);
   conv_roles_t r = {t.part[0], "", t.part[0], {0}, {0}};
   int64_t sizes[GRAPH_MAX_SPATIAL];
-  if (!read_counts(n, 2) || !read_steps(n, &r)) return false;
+  if (!read_counts(n, 2) || !named_steps(n, &r)) return false;
   const ir_type_t* window = n->in[1]->type;
   if (!ir_type_is_tensor(window) || !ir_type_is_static(window) || window->rank > GRAPH_MAX_SPATIAL ||
       window->rank != (int32_t)strlen(t.part[0]) - 2) {
@@ -186,7 +180,7 @@ static const struct {
                  {"sub", SCALAR_sub, SCALAR_sub},
                  {"tanh", SCALAR_tanh, SCALAR_tanh}};
 
-static ir_value_t* apply(lower_op_t* n, const char* name, ir_value_t** v, uint32_t count) {
+ir_value_t* named_apply(lower_op_t* n, const char* name, ir_value_t** v, uint32_t count) {
   const ir_type_t* element = ir_type_scalar(v[count - 1]->type);
   if (strcmp(name, "copy") == 0 && count == 1) return v[0];
   if (strcmp(name, "square") == 0 && count == 1) return graph_binary(n->b, SCALAR_mul, v[0], v[0]);
@@ -196,7 +190,7 @@ static ir_value_t* apply(lower_op_t* n, const char* name, ir_value_t** v, uint32
   for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i) {
     if (strcmp(functions[i].name, name) != 0) continue;
     scalar_fn_t fn = functions[i].fn;
-    if (is_unsigned_cast(n) && !ir_type_is_float(element)) fn = functions[i].unsigned_fn;
+    if (named_is_unsigned(n) && !ir_type_is_float(element)) fn = functions[i].unsigned_fn;
     bool takes = scalar_info[fn].types & (ir_type_is_float(element) ? SCALAR_TYPES_F : SCALAR_TYPES_I);
     if (!takes || scalar_info[fn].arity != count) return lower_unsupported(n, NULL), NULL;
     if (fn == SCALAR_select) return graph_select(n->b, v[0], v[1], v[2]);
@@ -206,8 +200,7 @@ static ir_value_t* apply(lower_op_t* n, const char* name, ir_value_t** v, uint32
   return NULL;
 }
 
-// The function's name: the row's, or the word of attribute `kind` or `fun`.
-static const char* function_name(lower_op_t* n) {
+const char* named_function(lower_op_t* n) {
   if (n->row->text) return n->row->text;
   const ir_attr_t* attr = ir_op_attr(n->op, "kind");
   if (!attr) attr = ir_op_attr(n->op, "fun");
@@ -235,12 +228,12 @@ bool linalg_lower_elementwise(lower_op_t* n) {
   memcpy(v, n->in, sizeof(*v) * ins);
   v[ins] = n->in[ins];
   if (maps ? !spread_operands(n, ins, v, &l) : !lower_unify(n, v, ins + 1)) return false;
-  const char* name = function_name(n);
+  const char* name = named_function(n);
   const ir_type_t* element = n->in[ins]->type->element;
   for (uint32_t i = strcmp(name, "select") == 0; i < ins; ++i) {
-    v[i] = graph_cast(n->b, v[i], element, is_unsigned_cast(n));
+    v[i] = graph_cast(n->b, v[i], element, named_is_unsigned(n));
   }
-  ir_value_t* y = apply(n, name, v, ins);
+  ir_value_t* y = named_apply(n, name, v, ins);
   return y && lower_return(n, maps ? loops_collect(n, &l, ins, y) : y);
 }
 
@@ -248,7 +241,7 @@ bool linalg_lower_fill(lower_op_t* n) {
   if (!read_counts(n, 1)) return false;
   ir_value_t* value = lower_as_tensor(n->b, n->in[0]);
   if (value->type->rank) return lower_unsupported(n, "a number is");
-  value = graph_cast(n->b, value, n->in[1]->type->element, is_unsigned_cast(n));
+  value = graph_cast(n->b, value, n->in[1]->type->element, named_is_unsigned(n));
   return lower_return(n, lower_splat(n->b, value, n->in[1]));
 }
 

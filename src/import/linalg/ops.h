@@ -73,6 +73,7 @@ typedef struct lower_loops_t loops_t;
 void loops_map_from_affine(const ir_affine_map_t* map, loop_map_t* out);
 // Result i is loop loops[i], of `rank` loops.
 void loops_map_from_list(ir_context_t* ctx, const int64_t* loops, uint32_t count, uint32_t rank, loop_map_t* out);
+bool loops_read_iterator(lower_op_t* n, const ir_attr_t* attr, bool* reduction);
 // Maps and iterators of an op that has them as attributes. False after a diagnostic.
 bool loops_read(lower_op_t* n, loops_t* l);
 // Number of ins; outs follow.
@@ -173,6 +174,8 @@ ir_value_t* loops_gather(lower_op_t* n, const loops_t* l, ir_value_t* tensor, ir
 bool tensor_lower_extract_slice(lower_op_t* n);
 bool tensor_lower_parallel_insert_slice(lower_op_t* n);
 bool dispatch_lower_workgroups(lower_op_t* n);
+// Whether the body asks which workgroup it is.
+bool dispatch_asks(const ir_block_t* block);
 bool dispatch_lower_dispatch(lower_op_t* n);
 bool dispatch_lower_view(lower_op_t* n);
 bool dispatch_lower_load(lower_op_t* n);
@@ -190,8 +193,12 @@ ir_op_t* extern_find(lower_op_t* n, const ir_attr_t* entry);
 // The export of the variant that is named, or of the first that has it; NULL without one.
 ir_op_t* extern_find_export(const ir_op_t* executable, const ir_attr_t* entry);
 bool extern_lower_dispatch(lower_op_t* n, ir_op_t* executable, const ir_attr_t* entry);
+// A dispatch of a body that is a kernel by itself: its function is the one that `entry` names; `holder` says how many
+// workgroups there are.
+bool extern_lower_body(lower_op_t* n, const dispatch_t* d, const ir_op_t* holder, uint32_t region, ir_op_t* executable,
+                       const ir_attr_t* entry);
 // The three numbers of workgroups that the region computes from the first `workload` operands; it may have the device
-// before them.
+// before them. Without that region they are the workload.
 bool extern_lower_count(lower_op_t* n, const ir_op_t* holder, uint32_t region, uint32_t workload, ir_value_t** out);
 // A call of @executable::@export, whose results are the op's.
 typedef struct extern_call_t {

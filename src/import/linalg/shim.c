@@ -8,7 +8,8 @@
 #include "dialects/codegen.h"
 #include "dialects/func.h"
 #include "dialects/kernel.h"
-#include "import/linalg/ops.h"
+#include "import/linalg/workgroup.h"
+#include "ir/parse_state.h"
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Memory
@@ -19,42 +20,62 @@ static lower_value_t number(ir_builder_t* b, int64_t value) {
 }
 
 // A binding's bytes as elements of the type.
-static ir_value_t* view(lower_op_t* n, ir_value_t* binding, const ir_type_t* element) {
+static ir_value_t* view(ir_builder_t* b, ir_value_t* binding, const ir_type_t* element) {
   int64_t any = IR_DYNAMIC;
-  const ir_type_t* type = ir_type_memref(n->ctx, element, 1, &any, NULL, IR_SPACE_GLOBAL);
+  const ir_type_t* type = ir_type_memref(b->ctx, element, 1, &any, NULL, IR_SPACE_GLOBAL);
   if (binding->type == type) return binding;
-  ir_op_t* op = ir_build(n->b, &(ir_op_state_t){.info = ir_context_op(n->ctx, KERNEL_VIEW),
-                                                .operands = &binding,
-                                                .operand_count = 1,
-                                                .result_types = &type,
-                                                .result_count = 1});
+  ir_op_t* op = ir_build(b, &(ir_op_state_t){.info = ir_context_op(b->ctx, KERNEL_VIEW),
+                                             .operands = &binding,
+                                             .operand_count = 1,
+                                             .result_types = &type,
+                                             .result_count = 1});
   return ir_result(op, 0);
 }
 
-bool shim_lower_view(lower_op_t* n, ir_value_t* binding, uint32_t first, bool has_offset) {
-  const ir_type_t* type = lower_out_type(n, 0);
-  if (type->kind != IR_TYPE_MEMREF || !binding || binding->type->kind != IR_TYPE_MEMREF) {
-    return lower_unsupported(n, "a binding as memref is");
+const ir_type_t* shim_view_type(ir_context_t* ctx, const ir_type_t* type) {
+  if (type->kind == IR_TYPE_MEMREF) return type;
+  size_t size = type->kind == IR_TYPE_OPAQUE ? strlen(type->name) : 0;
+  static const char end[] = "dispatch.tensor";
+  bool is_tensor = size >= sizeof(end) - 1 && strcmp(type->name + size - (sizeof(end) - 1), end) == 0;
+  const char* inside = is_tensor && type->body ? strchr(type->body, ':') : NULL;
+  if (!inside) return NULL;
+  const ir_type_t* tensor = ir_parse_type_text(ctx, inside + 1, strlen(inside + 1));
+  return tensor && ir_type_is_tensor(tensor) && tensor->rank <= GRAPH_MAX_RANK ? tensor : NULL;
+}
+
+// Sizes that are left open are 0 until an op ties them.
+static bool view_buffer(lowering_t* l, ir_value_t* binding, const ir_type_t* type, buffer_t* out) {
+  const ir_type_t* element = lower_element(l->ctx, type->element);
+  *out = (buffer_t){.memory = view(&l->b, binding, element), .rank = (uint32_t)type->rank};
+  out->offset = graph_index_constant(&l->b, 0);
+  for (uint32_t i = 0; i < out->rank; ++i) {
+    out->sizes[i] = graph_index_constant(&l->b, type->dims[i] == IR_DYNAMIC ? 0 : type->dims[i]);
   }
-  uint32_t next = first + has_offset, rank = (uint32_t)type->rank;
-  lower_value_t* items = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, 1 + 2 * rank);
-  items[0] = number(n->b, 0);
+  buffer_set_dense(&l->b, out);
+  return true;
+}
+
+bool shim_lower_view(lower_op_t* n, ir_value_t* binding, uint32_t first, bool has_offset) {
+  const ir_type_t* type = shim_view_type(n->ctx, lower_out_type(n, 0));
+  buffer_t x;
+  bool memory = type && type->rank >= 0 && type->rank <= GRAPH_MAX_RANK && lower_type(n->ctx, type->element) &&
+                binding && binding->type->kind == IR_TYPE_MEMREF;
+  if (!memory || ir_type_is_packed(type->element)) {
+    return lower_unsupported(n, "a binding as memref or tensor of numbers of whole bytes is");
+  }
+  if (!view_buffer(n->l, binding, type, &x)) return false;
   if (has_offset) {
     ir_value_t* bytes = lower_index(n->b, n->in[first]);
-    items[0].v = lower_index_binary(n->b, SCALAR_div, bytes, graph_index_constant(n->b, ir_type_bytes(type->element)));
+    x.offset = lower_index_binary(n->b, SCALAR_div, bytes, graph_index_constant(n->b, ir_type_bytes(type->element)));
   }
-  for (uint32_t i = 0; i < rank; ++i) {
+  uint32_t next = first + has_offset;
+  for (uint32_t i = 0; i < x.rank; ++i) {
     bool open = type->dims[i] == IR_DYNAMIC;
     if (open && next >= n->op->operand_count) return lower_error(n, "needs the size of each '?' of its result");
-    items[1 + i] = number(n->b, open ? 0 : type->dims[i]);
-    if (open) items[1 + i].v = lower_index(n->b, n->in[next++]);
+    if (open) x.sizes[i] = lower_index(n->b, n->in[next++]);
   }
-  ir_value_t* stride = graph_index_constant(n->b, 1);
-  for (uint32_t i = rank; i-- > 0;) {
-    items[1 + rank + i].v = stride;
-    stride = lower_index_binary(n->b, SCALAR_mul, stride, items[1 + i].v);
-  }
-  n->out[0] = (lower_value_t){.v = view(n, binding, type->element), .items = items, .count = 1 + 2 * rank};
+  buffer_set_dense(n->b, &x);
+  n->out[0] = buffer_value(n->l, &x);
   return true;
 }
 
@@ -187,6 +208,12 @@ static bool lower_ukernel(lower_op_t* n) {
 // Functions
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Arguments that are memory: whole bindings, and tensors that lie in one.
+static bool is_binding(ir_context_t* ctx, const ir_type_t* type) {
+  bool whole = type->kind == IR_TYPE_OPAQUE && strcmp(type->name, "stream.binding") == 0;
+  return whole || (type->kind == IR_TYPE_OPAQUE && shim_view_type(ctx, type));
+}
+
 // Bindings and constants of a function with arguments, in order; else as the shim says.
 static bool add_signature(ir_context_t* ctx, const lower_shim_t* shim, const ir_op_t* func, kernel_signature_t* sig) {
   const ir_block_t* entry = func->regions[0].first;
@@ -198,7 +225,7 @@ static bool add_signature(ir_context_t* ctx, const lower_shim_t* shim, const ir_
   for (uint32_t i = 0; i < constants; ++i) types[most + i] = ir_type_int(ctx, 32);
   for (uint32_t i = 0; i < entry->arg_count; ++i) {
     const ir_type_t* type = entry->args[i]->type;
-    if (type->kind == IR_TYPE_OPAQUE && strcmp(type->name, "stream.binding") == 0) {
+    if (is_binding(ctx, type)) {
       ++bindings;
     } else if (!ir_type_is_shaped(type) && lower_type(ctx, type)) {
       types[most + constants++] = lower_type(ctx, type);
@@ -213,29 +240,37 @@ static bool add_signature(ir_context_t* ctx, const lower_shim_t* shim, const ir_
   return true;
 }
 
+static void take_scalar(ir_context_t* ctx, ir_op_t* op, uint32_t code) {
+  ir_builder_t b = ir_builder_before(ctx, op);
+  b.loc = op->loc;
+  ir_value_t** operands = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, op->operand_count + 1);
+  for (uint32_t i = 0; i < op->operand_count; ++i) operands[i] = ir_operand(op, i);
+  ir_op_t* own = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(ctx, code),
+                                               .operands = operands,
+                                               .operand_count = op->operand_count,
+                                               .result_types = &op->results[0].type,
+                                               .result_count = 1,
+                                               .attrs = op->attrs,
+                                               .attr_count = op->attr_count});
+  ir_value_replace(ir_result(op, 0), ir_result(own, 0));
+  ir_op_erase(op);
+}
+
 // Scalars become the kernel's.
 static bool take_scalars(ir_context_t* ctx, ir_block_t* block) {
   IR_FOR_OPS_SAFE(op, block) {
     int fn = ir_op_dialect(op) == IR_DIALECT_GRAPH ? graph_scalar_fn(op) : -1;
-    bool constant = ir_is(op, GRAPH_CONSTANT);
-    if (ir_op_dialect(op) == IR_DIALECT_KERNEL) continue;
-    if ((fn < 0 && !constant) || ir_type_is_shaped(op->results[0].type)) {
-      return ir_op_error(ctx, op, "is more than a function that calls an object's may do: it computes its arguments");
+    bool constant = ir_is(op, GRAPH_CONSTANT), kernel = ir_op_dialect(op) == IR_DIALECT_KERNEL;
+    for (uint32_t r = 0; kernel && r < op->region_count; ++r) {
+      IR_FOR_BLOCKS(inner, &op->regions[r]) {
+        if (!take_scalars(ctx, inner)) return false;
+      }
     }
-    ir_builder_t b = ir_builder_before(ctx, op);
-    b.loc = op->loc;
-    ir_value_t** operands = ARENA_ARRAY(ir_context_arena(ctx), ir_value_t*, op->operand_count + 1);
-    for (uint32_t i = 0; i < op->operand_count; ++i) operands[i] = ir_operand(op, i);
-    uint32_t code = constant ? KERNEL_CONSTANT : IR_CODE(IR_DIALECT_KERNEL, fn);
-    ir_op_t* own = ir_build(&b, &(ir_op_state_t){.info = ir_context_op(ctx, code),
-                                                 .operands = operands,
-                                                 .operand_count = op->operand_count,
-                                                 .result_types = &op->results[0].type,
-                                                 .result_count = 1,
-                                                 .attrs = op->attrs,
-                                                 .attr_count = op->attr_count});
-    ir_value_replace(ir_result(op, 0), ir_result(own, 0));
-    ir_op_erase(op);
+    if (kernel) continue;
+    if ((fn < 0 && !constant) || ir_type_is_shaped(op->results[0].type)) {
+      return ir_op_error(ctx, op, "is more than a function of an executable may do: it computes with numbers");
+    }
+    take_scalar(ctx, op, constant ? KERNEL_CONSTANT : IR_CODE(IR_DIALECT_KERNEL, fn));
   }
   return true;
 }
@@ -248,14 +283,17 @@ ir_op_t* lower_shim(ir_context_t* ctx, const lower_shim_t* shim, ir_block_t* int
     return NULL;
   }
   kernel_signature_t sig = {.name = shim->name, .workgroup_size = {1, 1, 1}};
-  lowering_t l = {.ctx = ctx, .module = shim->module};
+  lowering_t l = {.ctx = ctx, .module = shim->module, .shares_memory = shim->shares_memory};
+  for (int i = 0; i < 3; ++i) l.group_sizes[i] = shim->sizes[i] ? shim->sizes[i] : 1;
   if (!add_signature(ctx, shim, func, &sig)) return NULL;
   l.kernel = kernel_func_begin(ctx, into, func->loc, &sig, &l.b);
   lower_value_t *args = ARENA_ARRAY(ir_context_arena(ctx), lower_value_t, body->arg_count + 1), *results = NULL;
   uint32_t binding = 0, constant = sig.binding_count, count = 0;
   for (uint32_t i = 0; i < body->arg_count; ++i) {
-    bool is_binding = body->args[i]->type->kind == IR_TYPE_OPAQUE;
-    args[i].v = kernel_func_arg(l.kernel, is_binding ? binding++ : constant++);
+    const ir_type_t *type = body->args[i]->type, *seen = shim_view_type(ctx, type);
+    buffer_t x;
+    args[i].v = kernel_func_arg(l.kernel, is_binding(ctx, type) ? binding++ : constant++);
+    if (seen && view_buffer(&l, args[i].v, seen, &x)) args[i] = buffer_value(&l, &x);
   }
   if (!lower_block(&l, body, args, &results, &count)) return NULL;
   kernel_func_end(&l.b);

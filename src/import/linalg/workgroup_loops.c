@@ -1,0 +1,203 @@
+// Loops and branches in functions that become kernels. See workgroup.h. What they carry stays in registers, but for
+// tensors: each has memory of its own, which a round leaves its next value in.
+#include "dialects/scf.h"
+#include "import/linalg/workgroup.h"
+
+void nest_begin(ir_builder_t* b, ir_value_t* const* sizes, uint32_t count, nest_t* nest) {
+  nest->count = count;
+  for (uint32_t i = 0; i < count; ++i) {
+    nest->loops[i] = kernel_for_begin(b, graph_index_constant(b, 0), sizes[i], graph_index_constant(b, 1), NULL, 0);
+    nest->at[i] = nest->loops[i].index;
+  }
+}
+
+void nest_end(ir_builder_t* b, nest_t* nest) {
+  for (uint32_t i = nest->count; i-- > 0;) kernel_for_end(b, &nest->loops[i], NULL, 0);
+}
+
+static ir_block_t* only_block(const ir_region_t* region) {
+  ir_block_t* block = region->first;
+  return block && !block->next && block->last ? block : NULL;
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// What is carried
+//===----------------------------------------------------------------------------------------------------------------===
+
+// Values of `types`: the buffer of each that is a tensor, and of the others all numbers in a row.
+typedef struct carried_t {
+  const ir_value_t* like;  // results or arguments that have the types
+  uint32_t count;
+  buffer_t* buffers;
+  lower_list_t numbers;
+} carried_t;
+
+// Puts a tensor's new value where the old one is. It may be made of memory that holds another one that is carried.
+static bool assign(lower_op_t* n, const carried_t* c, uint32_t i, lower_value_t value) {
+  buffer_t from, copy;
+  const buffer_t* to = &c->buffers[i];
+  if (!buffer_of(n, value, &from)) return false;
+  if (from.rank != to->rank || from.memory->type->element != to->memory->type->element) {
+    return lower_error(n, "yields a tensor of another type");
+  }
+  if (from.memory == to->memory && from.offset == to->offset && from.strides[0] == to->strides[0]) return true;
+  bool shares = false;
+  for (uint32_t k = 0; k < c->count; ++k) shares |= c->buffers[k].memory == from.memory;
+  if (shares) {
+    if (!buffer_alloc(n, from.memory->type->element, from.sizes, from.rank, &copy)) return false;
+    buffer_copy(n->b, &from, &copy);
+    from = copy;
+  }
+  buffer_copy(n->b, &from, to);
+  return true;
+}
+
+// With start values; tensors get memory.
+static bool begin_carried(lower_op_t* n, const ir_op_t* op, const lower_value_t* inits, carried_t* c) {
+  *c = (carried_t){.like = op->results, .count = op->result_count, .numbers = LOWER_LIST(n->ctx)};
+  c->buffers = ARENA_ARRAY(ir_context_arena(n->ctx), buffer_t, c->count + 1);
+  for (uint32_t i = 0; i < c->count; ++i) {
+    buffer_t init;
+    c->buffers[i].memory = NULL;
+    if (!ir_type_is_tensor(c->like[i].type)) {
+      if (!workgroup_flatten(n, c->like[i].type, inits[i], &c->numbers)) return false;
+      continue;
+    }
+    if (!buffer_of(n, inits[i], &init)) return false;
+    if (!buffer_alloc(n, init.memory->type->element, init.sizes, init.rank, &c->buffers[i])) return false;
+    buffer_copy(n->b, &init, &c->buffers[i]);
+  }
+  return true;
+}
+
+static void show_carried(lower_op_t* n, const carried_t* c, ir_value_t* const* numbers, lower_value_t* out) {
+  for (uint32_t i = 0; i < c->count; ++i) {
+    bool is_tensor = c->buffers[i].memory != NULL;
+    out[i] = is_tensor ? buffer_value(n->l, &c->buffers[i]) : workgroup_unflatten(n, c->like[i].type, &numbers);
+  }
+}
+
+// What a region gives for the next round, or as results: its tensors are where they belong, its numbers in `out`.
+static bool end_carried(lower_op_t* n, const carried_t* c, const lower_value_t* values, uint32_t count,
+                        lower_list_t* out) {
+  *out = (lower_list_t)LOWER_LIST(n->ctx);
+  if (count != c->count) return lower_error(n, "yields other values than it carries");
+  uint32_t tensors = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    tensors += c->buffers[i].memory != NULL;
+    if (c->buffers[i].memory ? !assign(n, c, i, values[i]) : !workgroup_flatten(n, c->like[i].type, values[i], out)) {
+      return false;
+    }
+  }
+  return out->count == c->numbers.count || lower_error(n, "yields other values than it carries");
+}
+
+//===----------------------------------------------------------------------------------------------------------------===
+// for, while, if
+//===----------------------------------------------------------------------------------------------------------------===
+
+static bool lower_for(lower_op_t* n) {
+  ir_block_t* block = only_block(&n->op->regions[0]);
+  uint32_t carried = n->op->result_count, count = 0;
+  carried_t c;
+  lower_list_t next;
+  if (!block || n->op->operand_count != 3 + carried || block->arg_count != 1 + carried) {
+    return lower_error(n, "needs bounds, a step, and start values for its results");
+  }
+  if (ir_op_flag(n->op, "unsignedCmp")) return lower_unsupported(n, "a loop that compares signed numbers is");
+  if (!begin_carried(n, n->op, n->values + 3, &c)) return false;
+  lower_value_t *args = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, 1 + carried), *values = NULL;
+  const ir_type_t* type = n->in[0]->type;
+  kernel_loop_t loop = kernel_for_begin(n->b, lower_index(n->b, n->in[0]), lower_index(n->b, n->in[1]),
+                                        lower_index(n->b, n->in[2]), c.numbers.items, c.numbers.count);
+  args[0] = (lower_value_t){.v = type->kind == IR_TYPE_INDEX ? loop.index : graph_cast(n->b, loop.index, type, false)};
+  show_carried(n, &c, loop.iters, args + 1);
+  if (!lower_block(n->l, block, args, &values, &count) || !end_carried(n, &c, values, count, &next)) return false;
+  kernel_for_end(n->b, &loop, next.items, next.count);
+  lower_list_t results = LOWER_LIST(n->ctx);
+  lower_list_add_results(&results, loop.op, 0);
+  show_carried(n, &c, results.items, n->out);
+  return true;
+}
+
+static bool lower_if(lower_op_t* n) {
+  ir_block_t* sides[2] = {only_block(&n->op->regions[0]), only_block(&n->op->regions[1])};
+  carried_t c = {.like = n->op->results, .count = n->op->result_count, .numbers = LOWER_LIST(n->ctx)};
+  lower_types_t types = LOWER_LIST(n->ctx);
+  if (!sides[0] || sides[0]->arg_count || (sides[1] && sides[1]->arg_count) || (!sides[1] && c.count)) {
+    return lower_error(n, "needs regions of one block");
+  }
+  c.buffers = ARENA_ARRAY(ir_context_arena(n->ctx), buffer_t, c.count + 1);
+  for (uint32_t i = 0; i < c.count; ++i) {
+    const ir_type_t* type = c.like[i].type;
+    c.buffers[i].memory = NULL;
+    if (ir_type_is_tensor(type)) {
+      if (!buffer_alloc_type(n, type, n->op->operand_count, &c.buffers[i])) return false;
+      continue;
+    }
+    uint32_t lanes = workgroup_lanes(n, type);
+    const ir_type_t* scalar = lower_type(n->ctx, ir_type_scalar(type));
+    if (!lanes || !scalar) return lower_unsupported(n, "results that are tensors, vectors and numbers are");
+    for (uint32_t k = 0; k < lanes; ++k) lower_types_add(&types, scalar);
+  }
+  c.numbers.count = types.count;  // as many as each side gives
+  kernel_branch_t branch = kernel_if_begin(n->b, n->in[0], types.items, types.count);
+  for (int i = 0; i < 2; ++i) {
+    lower_value_t* values = NULL;
+    uint32_t count = 0;
+    lower_list_t list = LOWER_LIST(n->ctx);
+    if (sides[i] && !lower_block(n->l, sides[i], NULL, &values, &count)) return false;
+    if (!end_carried(n, &c, values, count, &list)) return false;
+    if (i == 0) kernel_if_else(n->b, &branch, list.items, list.count);
+    if (i == 1) kernel_if_end(n->b, &branch, list.items, list.count);
+  }
+  lower_list_t results = LOWER_LIST(n->ctx);
+  lower_list_add_results(&results, branch.op, 0);
+  show_carried(n, &c, results.items, n->out);
+  return true;
+}
+
+// What the first region passes on is what it is given.
+static bool passes_arguments(const ir_block_t* block) {
+  const ir_op_t* last = block->last;
+  bool same = ir_is(last, SCF_CONDITION) && last->operand_count == 1 + block->arg_count;
+  for (uint32_t i = 0; same && i < block->arg_count; ++i) same = ir_operand(last, 1 + i) == block->args[i];
+  return same;
+}
+
+static bool lower_while(lower_op_t* n) {
+  ir_block_t *before = only_block(&n->op->regions[0]), *after = only_block(&n->op->regions[1]);
+  uint32_t carried = n->op->result_count, count = 0;
+  carried_t c;
+  lower_list_t next;
+  if (!before || !after || before->arg_count != carried || after->arg_count != carried ||
+      n->op->operand_count != carried || !passes_arguments(before)) {
+    return lower_unsupported(n, "a condition that passes on all that its region is given is");
+  }
+  if (!begin_carried(n, n->op, n->values, &c)) return false;
+  lower_value_t *args = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, 1 + carried), *values = NULL;
+  kernel_while_t loop = kernel_while_begin(n->b, c.numbers.items, c.numbers.count);
+  show_carried(n, &c, loop.values, args);
+  if (!lower_block(n->l, before, args, &values, &count)) return false;
+  kernel_while_do(n->b, &loop, values[0].v);
+  show_carried(n, &c, loop.values, args);
+  if (!lower_block(n->l, after, args, &values, &count) || !end_carried(n, &c, values, count, &next)) return false;
+  kernel_while_end(n->b, &loop, next.items, next.count);
+  lower_list_t results = LOWER_LIST(n->ctx);
+  lower_list_add_results(&results, loop.op, 0);
+  show_carried(n, &c, results.items, n->out);
+  return true;
+}
+
+bool workgroup_lower_scf(lower_op_t* n) {
+  switch (n->op->info->code) {
+    case SCF_FOR:
+      return lower_for(n);
+    case SCF_IF:
+      return lower_if(n);
+    case SCF_WHILE:
+      return lower_while(n);
+    default:
+      return lower_unsupported(n, "in a kernel scf.for, scf.if and scf.while are");
+  }
+}
