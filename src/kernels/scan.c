@@ -1,7 +1,8 @@
 // Running sums, products, extremes along an axis: each element is read once. On CPUs a loop goes along a line, vectors
-// across neighbouring lines; on GPUs a thread takes a line where there are many or they are short, else a workgroup:
-// pieces of a line one after the other, in which subgroups scan by shuffles and leave what they have in workgroup
-// memory for those behind them.
+// across neighbouring lines; long rows of lines go step by step, so that memory is read in its order, and a step adds
+// to the results of the one before, which the cache has. On GPUs a thread takes a line where there are many or they are
+// short, else a workgroup: pieces of a line one after the other, in which subgroups scan by shuffles and leave what
+// they have in workgroup memory for those behind them.
 #include "kernels/team.h"
 
 enum { PARTS = 4 };  // of a piece: subgroups scan as many at once
@@ -15,6 +16,7 @@ typedef struct scan_t {
   bool exclusive, reverse;
   extent_t sizes[GRAPH_MAX_RANK], size;  // size: along the axis
   linear_t coords[GRAPH_MAX_RANK];
+  ir_value_t* step;  // that neighbouring lines are at (step_lines)
 } scan_t;
 
 bool strategy_scan_proposes(const dispatch_t* d, candidate_t* c) {
@@ -75,6 +77,46 @@ static void strip_body(dispatch_t* d, linear_t at, ir_value_t** accumulators, vo
   serial_line(s);
 }
 
+// A vector of the first step, whose place is set.
+static void first_body(dispatch_t* d, linear_t at, ir_value_t** accumulators, void* user) {
+  (void)d;
+  (void)accumulators;
+  scan_t* s = user;
+  s->coords[ir_operand(s->op, 0)->type->rank - 1] = at;
+  store_element(s, s->exclusive ? start_value(s) : combined(s, start_value(s), read_element(s)));
+}
+
+// The same of step number `step`.
+static void step_body(dispatch_t* d, linear_t at, ir_value_t** accumulators, void* user) {
+  (void)accumulators;
+  scan_t* s = user;
+  linear_t before = linear_value(s->step);
+  before.constant -= 1;
+  s->coords[ir_operand(s->op, 0)->type->rank - 1] = at;
+  set_place(s, before);
+  ir_value_t* sum = eval_lanes(&d->k, d->outputs[0], s->coords);
+  if (!s->exclusive) set_place(s, linear_value(s->step));
+  sum = combined(s, sum, read_element(s));
+  set_place(s, linear_value(s->step));
+  store_element(s, sum);
+}
+
+// Neighbouring lines, step by step.
+static void step_lines(scan_t* s, share_t lines, int64_t lanes) {
+  kernel_build_t* k = &s->d->k;
+  ir_value_t *size = extent_value(k, &s->size), *one = index_constant(k, 1);
+  ir_value_t* first = index_binary(k, SCALAR_min, size, one);
+  strip_call_t start = {first_body, s, NULL}, next = {step_body, s, NULL};
+  kernel_loop_t loop = kernel_loop_begin(k, index_constant(k, 0), first, 1, NULL, 0);
+  set_place(s, linear_value(loop.index));
+  strips_between(s->d, lines, lanes, NULL, 0, &start);
+  kernel_for_end(&k->b, &loop, NULL, 0);
+  loop = kernel_loop_begin(k, one, size, 1, NULL, 0);
+  s->step = loop.index;
+  strips_between(s->d, lines, lanes, NULL, 0, &next);
+  kernel_for_end(&k->b, &loop, NULL, 0);
+}
+
 // Sizes of all dimensions but the axis and, with vectors across lines, the last.
 static int32_t outer_sizes(const scan_t* s, bool across, extent_t* sizes, int32_t* dims, extent_t* count) {
   int32_t rank = ir_operand(s->op, 0)->type->rank - (across ? 1 : 0), n = 0;
@@ -86,6 +128,47 @@ static int32_t outer_sizes(const scan_t* s, bool across, extent_t* sizes, int32_
     *count = extent_product(*count, s->sizes[i]);
   }
   return n;
+}
+
+// Whether lines lie side by side in rows that are longer than what registers have of them, and results are as exact as
+// the sums.
+static bool goes_by_steps(const scan_t* s) {
+  int32_t last = ir_operand(s->op, 0)->type->rank - 1;
+  const extent_t* size = &s->sizes[last];
+  if (s->axis == last || s->scalar != ir_type_scalar(s->op->results[0].type)) return false;
+  return !extent_is_fixed(size) || size->factor > 2 * dispatch_wide_lanes(s->d, size);
+}
+
+// Pieces of rows are shared out where their number is known: long ones, which memory serves best, but of much work so
+// many that all cores have some.
+static void build_steps(scan_t* s) {
+  enum { LONG = 1024, SHORT = 256, MUCH = 1 << 22 };
+  dispatch_t* d = s->d;
+  kernel_build_t* k = &d->k;
+  int32_t last = ir_operand(s->op, 0)->type->rank - 1, dims[GRAPH_MAX_RANK];
+  extent_t sizes[GRAPH_MAX_RANK], count, row = s->sizes[last];
+  linear_t coords[GRAPH_MAX_RANK];
+  int32_t n = outer_sizes(s, true, sizes, dims, &count);
+  bool shared = extent_is_fixed(&row);
+  int64_t piece = shared && extent_guess(&s->size) > MUCH / row.factor ? SHORT : LONG;
+  sizes[n] = extent_fixed(shared ? ceil_div(row.factor, piece) : 1);
+  count = extent_product(count, sizes[n]);
+  int64_t cost = dispatch_cost(d) * extent_guess(&s->size) * (shared ? piece : extent_guess(&row));
+  iterations_t it = iterations_dynamic(d, &count, cost);
+  iterations_split_extents(k, it.index, sizes, n + 1, coords);
+  for (int32_t i = 0; i < n; ++i) s->coords[dims[i]] = coords[i];
+  linear_t lower = linear_scale(k, coords[n], piece);
+  ir_value_t *end = extent_value(k, &row), *first = linear_scalar(k, &lower);
+  kernel_loop_t loop = {0};
+  if (!shared) {
+    loop = kernel_loop_begin(k, index_constant(k, 0), end, piece, NULL, 0);
+    first = loop.index;
+  }
+  share_t lines = {first, index_binary(k, SCALAR_add, first, index_constant(k, piece))};
+  lines.upper = index_binary(k, SCALAR_min, lines.upper, end);
+  step_lines(s, lines, dispatch_wide_lanes(d, &row));
+  if (!shared) kernel_for_end(&k->b, &loop, NULL, 0);
+  iterations_end(d, &it);
 }
 
 static void build_lines(scan_t* s) {
@@ -236,7 +319,9 @@ void strategy_scan_build(dispatch_t* d) {
               .reverse = graph_get_reverse(d->root)};
   eval_extents(x, s.sizes);
   s.size = s.sizes[s.axis];
-  if (d->device->kind == DEVICE_CPU || thread_takes_line(&s)) {
+  if (d->device->kind == DEVICE_CPU && goes_by_steps(&s)) {
+    build_steps(&s);
+  } else if (d->device->kind == DEVICE_CPU || thread_takes_line(&s)) {
     build_lines(&s);
   } else {
     build_teams(&s);

@@ -66,6 +66,8 @@ dynamic("ArgMax", "", f32("n", 9), axis=1, keepdims=0)
 dynamic("CumSum", "", f32("n", 5), const(0, "int64"))
 dynamic("CumSum", "plane", i32("n", "m"), const(1, "int64"), reverse=1, exclusive=1,
         sizes=[{"n": 2, "m": 1031}, {"n": 3, "m": 129}, {"n": 1, "m": 1}, {"n": 0, "m": 5}, {"n": 4, "m": 0}])
+dynamic("CumSum", "steps", i32(2, "n", "m"), const(1, "int64"), exclusive=1,
+        sizes=[{"n": 3, "m": 1031}, {"n": 2, "m": 1}, {"n": 1, "m": 9}, {"n": 0, "m": 5}, {"n": 4, "m": 0}])
 dynamic("CumSum", "middle", i32(2, "m", 5), const(1, "int64"), sizes=[{"m": 523}, {"m": 130}, {"m": 1}])
 LINES = [{"n": 1}, {"n": 33}, {"n": 2051}]
 dynamic("CumSum", "line", i32("n"), const(0, "int64"), sizes=[*LINES, {"n": 0}])

@@ -71,6 +71,9 @@ case("CumSum", "long-middle", i64(2, 601, 3), const(1, np.int64), exclusive=1)
 for exclusive in (0, 1):
     case("CumSum", f"parts-exclusive{exclusive}", i32(2, 16411), const(1, np.int64), exclusive=exclusive)
     case("CumSum", f"parts-back-exclusive{exclusive}", i32(16411, 2), const(0, np.int64), exclusive=exclusive, reverse=1)
+for exclusive in (0, 1):
+    case("CumSum", f"steps-exclusive{exclusive}", i32(2, 5, 1301), const(1, np.int64), exclusive=exclusive,
+         reverse=exclusive)
 case("CumSum", "short-lines", i32(1030, 37), const(0, np.int64), reverse=1)
 case("CumSum", "across", f32(3, 20, 19), const(1, np.int64))
 case("CumSum", "across-lanes", f32(20, 32), const(0, np.int64), reverse=1)
