@@ -23,14 +23,43 @@ static PJRT_Error* check_argument(const pjrt_value_t* expected, const PJRT_Buffe
   return pjrt_error(PJRT_INVALID_ARGUMENT, "argument %zu is not of the type that the program takes", index);
 }
 
+static bool may_donate(const PJRT_ExecuteOptions* options, size_t index) {
+  if (!options || options->struct_size < sizeof(*options)) return true;
+  for (size_t i = 0; i < options->num_non_donatable_input_indices; ++i) {
+    if (options->non_donatable_input_indices[i] == (int64_t)index) return false;
+  }
+  return true;
+}
+
+// What is donated is no other argument of the same call. With the device locked.
+static PJRT_Error* check_donated_once(const run_t* run, size_t index, uint64_t number) {
+  PJRT_Buffer* buffer = run->arguments[index];
+  bool is_donated = run->executable->program->signature.arguments[index].donated && may_donate(run->options, index);
+  bool is_again = buffer->call == number;
+  if (is_again && (is_donated || buffer->is_donated)) {
+    return pjrt_error(PJRT_INVALID_ARGUMENT,
+                      "argument %zu is the same buffer as one before it, and one of them is donated; pass a copy",
+                      index);
+  }
+  buffer->call = number;
+  buffer->is_donated = is_donated;
+  return NULL;
+}
+
 // References to the arguments' views. What is made on another device's timeline is waited for.
 static PJRT_Error* take_arguments(run_t* run) {
   const pjrt_signature_t* s = &run->executable->program->signature;
+  PJRT_Device* device = run->executable->device;
+  uint64_t number = ++device->calls;
   for (size_t i = 0, next = 0; i < run->count; ++i) {
     PJRT_Buffer* buffer = run->arguments[i];
     iree_hal_buffer_view_t* view = NULL;
     pjrt_point_t ready = {0};
     PJRT_Error* error = check_argument(&s->arguments[i], buffer, i);
+    if (!error && buffer->device != device) {
+      error = pjrt_error(PJRT_INVALID_ARGUMENT, "argument %zu is on another device than the program", i);
+    }
+    if (!error) error = check_donated_once(run, i, number);
     if (!error) error = pjrt_buffer_acquire(buffer, &view, &ready);
     if (error) return error;
     if (s->arguments[i].type != PJRT_TYPE_TOKEN) {
@@ -38,23 +67,11 @@ static PJRT_Error* take_arguments(run_t* run) {
     } else {
       iree_hal_buffer_view_release(view);
     }
-    if (buffer->device != run->executable->device) {
-      error = pjrt_error(PJRT_INVALID_ARGUMENT, "argument %zu is on another device than the program", i);
-    } else if (ready.semaphore != run->executable->device->timeline) {
-      error = pjrt_point_wait(ready);  // of a timeline that failed since
-    }
+    if (ready.semaphore != device->timeline) error = pjrt_point_wait(ready);  // of a timeline that failed since
     pjrt_point_release(&ready);
     if (error) return error;
   }
   return NULL;
-}
-
-static bool may_donate(const PJRT_ExecuteOptions* options, size_t index) {
-  if (!options || options->struct_size < sizeof(*options)) return true;
-  for (size_t i = 0; i < options->num_non_donatable_input_indices; ++i) {
-    if (options->non_donatable_input_indices[i] == (int64_t)index) return false;
-  }
-  return true;
 }
 
 // What callers give up becomes memory for results. From here on it is gone, even if the call fails.

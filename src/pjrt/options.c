@@ -1,6 +1,6 @@
 // Compile options: a protocol buffer (xla/pjrt/proto/compile_options.proto). Read are how many replicas and partitions
-// there are to be, the device, and options of the compiler's, which are its flags. Options `xla_...` are about XLA's
-// own passes and files, and change nothing here.
+// there are to be, the device, and options of the compiler's, which are its flags. Options `xla_...` are checked by the
+// table of those that say how XLA is to work (options.def), and change nothing here.
 #include <stdio.h>
 
 #include "pjrt/pjrt.h"
@@ -74,41 +74,112 @@ static bool add_flag(pjrt_options_t* options, char* flag) {
   return true;
 }
 
+// The value of an option: its text, as a flag has it, and the kind that it came as.
+typedef enum { NONE, STRING, BOOL, INTEGER, FLOAT } kind_t;
+typedef struct value_t {
+  kind_t kind;
+  char* text;  // malloc's
+} value_t;
+
+// OptionOverrideProto; a later field replaces an earlier one. Without a text, there is no memory or no value.
+static value_t read_value(wire_t wire, bool* ok) {
+  value_t value = {0};
+  while (wire_next(&wire, ok)) {
+    if (wire.field < 1 || wire.field > 4) continue;
+    static const uint32_t wire_kinds[] = {2, 0, 0, 1};  // of the fields from the first on
+    if (wire.kind != wire_kinds[wire.field - 1]) *ok = false;
+    if (!*ok) break;
+    free(value.text);
+    value = (value_t){.kind = (kind_t)wire.field};
+    double number = 0;
+    int size = 0;
+    switch (value.kind) {
+      case STRING:
+        value.text = strndup((const char*)wire.data, (size_t)(wire.stop - wire.data));
+        break;
+      case BOOL:
+        value.text = strdup(wire.number ? "true" : "false");
+        break;
+      case INTEGER:
+        size = asprintf(&value.text, "%lld", (long long)wire.number);
+        break;
+      default:
+        memcpy(&number, wire.data, sizeof(number));
+        size = asprintf(&value.text, "%.17g", number);
+    }
+    if (size < 0) value.text = NULL;
+  }
+  return value;
+}
+
+static const struct {
+  const char* name;
+  kind_t kind;
+} hints[] = {
+#define HINT(name, kind) {#name, kind},
+#include "pjrt/options.def"
+#undef HINT
+};
+
+// Strings may say numbers; a number of another kind may be one where it has the same value.
+static bool is_valid(const value_t* value, kind_t kind) {
+  char* end = NULL;
+  switch (kind) {
+    case BOOL:
+      if (value->kind == BOOL) return true;
+      return value->kind == STRING && (strcmp(value->text, "True") == 0 || strcmp(value->text, "False") == 0 ||
+                                       strcmp(value->text, "true") == 0 || strcmp(value->text, "false") == 0);
+    case INTEGER:
+      if (value->kind == BOOL) return true;
+      strtoll(value->text, &end, 10);
+      return end != value->text && !*end;
+    case FLOAT:
+      strtod(value->text, &end);
+      return end != value->text && !*end;
+    default:
+      return value->kind == STRING;
+  }
+}
+
+static PJRT_Error* check_hint(const char* name, const value_t* value) {
+  static const char* const kinds[] = {"", "string", "bool", "integer", "float"};
+  for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); ++i) {
+    if (strcmp(hints[i].name, name) != 0) continue;
+    if (is_valid(value, hints[i].kind)) return NULL;
+    return pjrt_error(PJRT_INVALID_ARGUMENT, "While setting option %s, '%.200s' is not a valid %s value.", name,
+                      value->text, kinds[hints[i].kind]);
+  }
+  return pjrt_error(
+      PJRT_INVALID_ARGUMENT,
+      "No such compile option: '%.200s'; flags of iree-compile are, and options of XLA's that say how it works", name);
+}
+
 // An entry of env_option_overrides: a key, and a value that is a string, a boolean or a number.
-static bool read_override(wire_t entry, pjrt_options_t* options, bool* ok) {
+static PJRT_Error* read_override(wire_t entry, pjrt_options_t* options, bool* ok) {
   wire_t key = {0}, value = {0};
   while (wire_next(&entry, ok)) {
     if (entry.field == 1 && entry.kind == 2) key = wire_inside(&entry);
     if (entry.field == 2 && entry.kind == 2) value = wire_inside(&entry);
   }
-  char* flag = NULL;
-  int size = -1, length = (int)(key.end - key.at);
-  if (length >= 4 && memcmp(key.at, "xla_", 4) == 0) return true;  // about another compiler
-  while (wire_next(&value, ok)) {
-    free(flag);
-    flag = NULL;
-    const char* name = (const char*)key.at;
-    double number = 0;
-    switch (value.field) {
-      case 1:
-        size = asprintf(&flag, "--%.*s=%.*s", length, name, (int)(value.stop - value.data), value.data);
-        break;
-      case 2:
-        size = asprintf(&flag, "--%.*s=%s", length, name, value.number ? "true" : "false");
-        break;
-      case 3:
-        size = asprintf(&flag, "--%.*s=%lld", length, name, (long long)value.number);
-        break;
-      case 4:
-        if (value.kind == 1) memcpy(&number, value.data, sizeof(number));
-        size = asprintf(&flag, "--%.*s=%.17g", length, name, number);
-        break;
-      default:
-        break;
-    }
-    if (size < 0) flag = NULL;
+  value_t read = read_value(value, ok);
+  if (!*ok) {
+    free(read.text);
+    return NULL;
   }
-  return add_flag(options, flag);
+  char *name = strndup((const char*)key.at, (size_t)(key.end - key.at)), *flag = NULL;
+  PJRT_Error* error = NULL;
+  if (!name || (read.kind != NONE && !read.text)) {
+    error = pjrt_no_memory();
+  } else if (read.kind == NONE) {
+    error = pjrt_error(PJRT_INVALID_ARGUMENT, "the compile option '%.200s' has no value", name);
+  } else if (strncmp(name, "xla_", 4) == 0) {
+    error = check_hint(name, &read);
+  } else if (asprintf(&flag, "--%s=%s", name, read.text) < 0 || !add_flag(options, flag)) {
+    error = pjrt_no_memory();
+  }
+  free(name);
+  free(read.text);
+  return error;
 }
 
 // DeviceAssignmentProto: the first device of the first computation.
@@ -144,16 +215,18 @@ void pjrt_options_finish(pjrt_options_t* options) {
 
 PJRT_Error* pjrt_options_parse(const char* bytes, size_t size, pjrt_options_t* out_options) {
   pjrt_options_t options = {.replicas = 1, .partitions = 1};
-  bool ok = true, has_memory = true;
+  bool ok = true;
+  PJRT_Error* error = NULL;
   wire_t wire = wire_open(bytes, size);
-  while (has_memory && wire_next(&wire, &ok)) {
+  while (!error && wire_next(&wire, &ok)) {
     if (wire.field == 3 && wire.kind == 2) read_build(wire_inside(&wire), &options, &ok);
-    if (wire.field == 7 && wire.kind == 2) has_memory = read_override(wire_inside(&wire), &options, &ok);
+    if (wire.field == 7 && wire.kind == 2) error = read_override(wire_inside(&wire), &options, &ok);
   }
-  if (ok && has_memory) {
+  if (!ok && !error) error = pjrt_error(PJRT_INVALID_ARGUMENT, "the compile options are no message of their kind");
+  if (error) {
+    pjrt_options_finish(&options);
+  } else {
     *out_options = options;
-    return NULL;
   }
-  pjrt_options_finish(&options);
-  return ok ? pjrt_no_memory() : pjrt_error(PJRT_INVALID_ARGUMENT, "the compile options are no message of their kind");
+  return error;
 }

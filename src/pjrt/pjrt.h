@@ -123,6 +123,7 @@ struct PJRT_Device {
   pthread_mutex_t lock;           // the timeline, and executions
   iree_hal_semaphore_t* timeline;
   uint64_t submitted;  // the last number that is given
+  uint64_t calls;      // of programs
   pjrt_completions_t completions;
 };
 
@@ -198,6 +199,8 @@ struct PJRT_Buffer {
   bool deleted;
   uint32_t readers;  // others that read its memory in place
   bool borrowed;     // its memory is another library's
+  uint64_t call;     // the last of its device's that took it, and whether it was donated to that; the device's lock
+  bool is_donated;
   iree_hal_buffer_mapping_t mapping;
   size_t rank;
   int64_t* minor_to_major;  // behind the dims

@@ -371,6 +371,9 @@ static void run_once(PJRT_LoadedExecutable* executable) {
     options.num_non_donatable_input_indices = 0;
   }
   assert_false(is_deleted(arguments[1]));
+  PJRT_Buffer* twice[] = {arguments[1], arguments[1]};
+  expect_error(execute(executable, twice, 2, results, NULL, NULL), PJRT_INVALID_ARGUMENT, "one of them is donated");
+  assert_false(is_deleted(arguments[1]));
   expect_error(execute(executable, arguments, 2, results, NULL, NULL), PJRT_INVALID_ARGUMENT, "donated");
   expect_error(execute(executable, arguments, 1, results, NULL, NULL), PJRT_INVALID_ARGUMENT, "takes 2 arguments");
   destroy_buffer(arguments[0]);
@@ -416,6 +419,10 @@ static void test_compile_errors(void** state) {
   static const char flag[] = {7 << 3 | 2, 12, 1 << 3 | 2, 3, 'a', '-', 'b',
                               2 << 3 | 2, 5,  1 << 3 | 2, 3, 'x', 'y', 'z'};
   static const char broken[] = {3 << 3 | 2, 100};
+  // xla_ftz with no value, and with a field of another kind than its own
+  static const char no_value[] = {7 << 3 | 2, 9, 1 << 3 | 2, 7, 'x', 'l', 'a', '_', 'f', 't', 'z'};
+  static const char no_text[] = {7 << 3 | 2, 13,  1 << 3 | 2, 7,          'x', 'l',    'a', '_',
+                                 'f',        't', 'z',        2 << 3 | 2, 2,   1 << 3, 1};
   expect_error(compile("module {", "mlir", NULL, 0, &executable), PJRT_INVALID_ARGUMENT, "error:");
   expect_error(compile("", "hlo", NULL, 0, &executable), PJRT_UNIMPLEMENTED, "not as 'hlo'");
   expect_error(compile("module {}", "mlir", NULL, 0, &executable), PJRT_INVALID_ARGUMENT, "no function main");
@@ -423,6 +430,10 @@ static void test_compile_errors(void** state) {
                "2 partitions");
   expect_error(compile(program_text, "mlir", flag, sizeof(flag), &executable), PJRT_INVALID_ARGUMENT, "a-b");
   expect_error(compile(program_text, "mlir", broken, sizeof(broken), &executable), PJRT_INVALID_ARGUMENT, "no message");
+  expect_error(compile(program_text, "mlir", no_value, sizeof(no_value), &executable), PJRT_INVALID_ARGUMENT,
+               "'xla_ftz' has no value");
+  expect_error(compile(program_text, "mlir", no_text, sizeof(no_text), &executable), PJRT_INVALID_ARGUMENT,
+               "no message");
   expect_error(compile("module { func.func @main(%a: tensor<?xf32>) { return } }", "mlir", NULL, 0, &executable),
                PJRT_UNIMPLEMENTED, "tensor<?xf32>");
   expect_error(compile("module { func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n"

@@ -13,7 +13,7 @@ import warnings
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import export, lax
 from jax.experimental import io_callback, serialize_executable
 from jax_plugins.iree import callbacks, dlpack
 
@@ -188,6 +188,14 @@ def compile_options():
     assert jax.jit(lambda x: x + 1, compiler_options=options)(1.0) == 2
     raises(jax.errors.JaxRuntimeError, "No such compile option: 'invalid_key'",
            lambda: jax.jit(lambda x: x + 1, compiler_options={"invalid_key": "x"})(1.0))
+    wrong = {"xla_of_no_version": (True, "No such compile option: 'xla_of_no_version'"),
+             "xla_embed_ir_in_executable": ("yes", "'yes' is not a valid bool value."),
+             "xla_backend_optimization_level": ("1.5", "'1.5' is not a valid integer value."),
+             "xla_dump_to": (1, "'1' is not a valid string value.")}
+    for name, (value, text) in wrong.items():
+        raises(jax.errors.JaxRuntimeError, text, lambda: jax.jit(lambda x: x + 1, compiler_options={name: value})(1.0))
+    good = {"xla_embed_ir_in_executable": "False", "xla_backend_optimization_level": "1", "xla_dump_to": "there"}
+    assert jax.jit(lambda x: x + 3, compiler_options=good)(1.0) == 4
 
 
 def executables():
@@ -214,6 +222,12 @@ def donation():
     y = jax.jit(lambda x: x.at[3].set(7), donate_argnums=0)(x)
     assert x.is_deleted() and y[3] == 7
     raises(RuntimeError, "deleted", lambda: x + 1)
+    step, y = jax.jit(lambda x, y, z: x + y * z, donate_argnums=1), made(10)
+    for arguments in ((y, y, 2.0), (made(10), y, y)):
+        raises(RuntimeError, "one of them is donated", lambda: step(*arguments))
+    assert np.array_equal(step(made(10), y, 2.0), 3 * np.arange(1.0, 11)) and y.is_deleted()
+    y = made(10)
+    assert np.array_equal(step(y, made(10), y), y + y * y)
 
 
 def place(array):
@@ -267,7 +281,7 @@ def donation_elsewhere():
     """What is still read, or is somebody else's, stays as it is."""
     step = jax.jit(lambda x, y: x + 2 * y, donate_argnums=0)
     x = made(64)
-    assert np.array_equal(step(x, x), 3 * np.arange(1.0, 65)) and x.is_deleted()
+    assert np.array_equal(step(x, x + 0.0), 3 * np.arange(1.0, 65)) and x.is_deleted()
     space = np.zeros(200, np.float32)
     own = space[-place_of_host(space) // 4 % 16:][:64]  # aligned, so that it is used where it is
     assert np.array_equal(step(jax.device_put(own, HERE), made(64)), 2 * np.arange(1.0, 65)) and not own.any()
@@ -287,6 +301,43 @@ def place_of_host(array):
     return array.ctypes.data
 
 
+def factorizations_of_any_size():
+    """What JAX has for CPUs alone where sizes are symbolic."""
+    specs = export.symbolic_args_specs((np.zeros((2, 3), np.float32),), "m, n")
+    factor = export.export(jax.jit(lax.linalg.lu))(*specs)
+    for shape in (5, 4), (3, 6), (1, 1):
+        x = np.random.default_rng(7).normal(size=shape).astype(np.float32)
+        lu, pivots, order = map(np.asarray, factor.call(x))
+        few, whole = min(shape), np.tril(lu, -1) + np.eye(*shape, dtype=np.float32)
+        np.testing.assert_allclose(whole[:, :few] @ np.triu(lu)[:few], x[order], rtol=1e-4, atol=1e-5)
+        assert pivots.shape == (few,)
+
+
+def factorizations_of_what_is_not_finite():
+    x = np.stack([np.full((3, 3), np.inf), np.diag([1.0, 2, 3]), np.full((3, 3), np.nan)]).astype(np.float32)
+    for kind in np.float32, np.complex64:
+        values = np.asarray(jnp.linalg.eigvals(x.astype(kind)))
+        assert np.isnan(values[[0, 2]]).all() and np.array_equal(np.sort(values[1]), [1, 2, 3])
+
+
+def sinks():
+    def f(x):
+        lax.dce_sink(x + 1, prevent_mlir_dce=True)
+        return x * 2
+
+    compiled = jax.jit(f).lower(3.0).compile()
+    assert "dce_sink" in compiled.as_text() and compiled(3.0) == 6
+
+
+def approximate_largest():
+    x = np.random.default_rng(3).permutation(4096).astype(np.float32)
+    for k, to_k in (8, True), (8, False):
+        values, places = jax.jit(lambda x: lax.approx_max_k(x, k, recall_target=0.5, aggregate_to_topk=to_k))(x)
+        wanted = jax.eval_shape(lambda x: lax.approx_max_k(x, k, recall_target=0.5, aggregate_to_topk=to_k), x)[0]
+        assert values.shape == wanted.shape and (to_k or values.size > k)
+        assert np.array_equal(np.asarray(values), np.sort(x)[::-1][:values.size]) and np.array_equal(values, x[places])
+
+
 def factorizations_stay_orthogonal():
     """Thousands of turns leave the vectors of f32 as near to orthogonal as LAPACK's, and the values as near."""
     x = np.random.default_rng(5).normal(size=(97, 97)).astype(np.float32) * 3
@@ -303,7 +354,8 @@ def factorizations_stay_orthogonal():
 def main():
     cases = [pure_callbacks, callbacks_use_the_device, sparse_solver, compilation_cache, callbacks_in_loops, callbacks_fail, callbacks_end,
              foreign_functions, tokens, compile_options, executables, donation, donation_in_place,
-             updates_in_place, donation_elsewhere, factorizations_stay_orthogonal]
+             updates_in_place, donation_elsewhere, factorizations_stay_orthogonal, factorizations_of_any_size,
+             factorizations_of_what_is_not_finite, sinks, approximate_largest]
     cases += [capsules] if dlpack._capsule else []
     failed = 0
     for case in cases:

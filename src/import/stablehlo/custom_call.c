@@ -82,6 +82,22 @@ static bool orders_descending(lower_op_t* n, bool* out) {
   return true;
 }
 
+// What is not brought down to k has the results' size: of a type, or of the shape that is the last operand but one.
+static ir_value_t* chosen_count(lower_op_t* n, ir_value_t* k) {
+  const ir_attr_t* config = stablehlo_call_config(n);
+  const ir_attr_t* to_k = config ? ir_attr_dict_get(config, "aggregate_to_topk") : NULL;
+  const ir_type_t* type = lower_type(n->ctx, lower_out_type(n, 0));
+  int64_t axis = stablehlo_call_number(n, "reduction_dim", -1);
+  bool to_size = to_k && to_k->kind == IR_ATTR_INTEGER && !to_k->integer;
+  if (!to_size || !type || !ir_type_is_tensor(type) || axis < 0 || axis >= type->rank) return k;
+  if (type->dims[axis] != IR_DYNAMIC) return graph_index_constant(n->b, type->dims[axis]);
+  uint32_t count = n->op->operand_count;
+  ir_value_t* shape = count >= 6 ? n->in[count - 2] : NULL;
+  bool has_shape =
+      shape && shape->type->rank == 1 && !lower_is_float(shape->type) && shape->type->dims[0] == type->rank;
+  return has_shape ? lower_index_element(n->b, shape, axis) : k;
+}
+
 // ApproxTopK of values and what goes with them; approximately may be exactly. Its dynamic form has k as an operand.
 static bool take_top(lower_op_t* n, ir_value_t* k) {
   bool descending;
@@ -89,6 +105,7 @@ static bool take_top(lower_op_t* n, ir_value_t* k) {
   if (n->op->operand_count < 4 || n->op->result_count != 2 || n->values[0].im || !orders_descending(n, &descending)) {
     return lower_unsupported(n, "two tensors, two start values and a comparator are");
   }
+  k = chosen_count(n, k);
   const ir_type_t *type = n->in[0]->type, *result = lower_type(n->ctx, lower_out_type(n, 0));
   bool fits = axis >= 0 && axis < type->rank && result && result->rank == type->rank &&
               n->in[1]->type->rank == type->rank && (!lower_constant_index(k, &known) || known >= 0) &&
@@ -183,6 +200,9 @@ static bool iree_call(lower_op_t* n) {
   return true;
 }
 
+// dce_sink: its operands are used, and there is nothing to do.
+static bool nothing(lower_op_t* n) { return !n->op->result_count || lower_unsupported(n, "no results are"); }
+
 static bool call_known(lower_op_t* n, const char* target, bool* known) {
   static const struct {
     const char* target;
@@ -212,6 +232,7 @@ static bool call_known(lower_op_t* n, const char* target, bool* known) {
       {"stablehlo.dynamic_approx_top_k", dynamic_approx_top_k},
       {"stablehlo.dynamic_rng_bit_generator", dynamic_rng},
       {"shape_assertion", shape_assertion},
+      {"dce_sink", nothing},
       {"iree.call", iree_call},
       {"stablehlo.dynamic_reduce_window", stablehlo_dynamic_reduce_window},
   };

@@ -211,10 +211,23 @@ static uint32_t put_eigenvalues(lower_op_t* n, uint32_t at, const matrix_schur_t
   return at + 1;
 }
 
+// The Schur form of the operand. Matrices with elements that are not finite have none, which the status -4 says, as
+// jaxlib's calls do; zeros take their place, so that the others of a batch do not wait for them.
+static matrix_schur_t find_schur(lower_op_t* n) {
+  ir_builder_t* b = n->b;
+  matrix_t a = operand(n, 0);
+  ir_value_t* finite = graph_unary(b, SCALAR_is_finite, a.re);
+  if (a.im) finite = graph_binary(b, SCALAR_and, finite, graph_unary(b, SCALAR_is_finite, a.im));
+  finite = matrix_reduce(b, matrix_reduce(b, finite, MATRIX_COLUMN, "and"), MATRIX_COLUMN, "and");
+  matrix_schur_t schur = matrix_schur(b, matrix_select(b, matrix_fill(b, finite, a.re), a, matrix_zeros(b, a)));
+  schur.info = graph_select(b, finite, schur.info, graph_splat_like(b, schur.info, -4));
+  return schur;
+}
+
 // geev: eigenvalues, left and right eigenvectors where they are asked for.
 static bool lower_geev(lower_op_t* n) {
   static const char* const settings[] = {"compute_left", "compute_right"};
-  matrix_schur_t schur = matrix_schur(n->b, operand(n, 0));
+  matrix_schur_t schur = find_schur(n);
   uint32_t at = put_eigenvalues(n, 0, &schur);
   for (int i = 0; i < 2; ++i, ++at) {
     bool wanted = stablehlo_call_number(n, settings[i], 'N') == 'V';
@@ -227,7 +240,7 @@ static bool lower_geev(lower_op_t* n) {
 // gees without an order of eigenvalues: the form, its vectors, eigenvalues, how many were chosen.
 static bool lower_gees(lower_op_t* n) {
   if (stablehlo_call_number(n, "sort", 'N') != 'N') return lower_unsupported(n, "eigenvalues in no order are");
-  matrix_schur_t schur = matrix_schur(n->b, operand(n, 0));
+  matrix_schur_t schur = find_schur(n);
   n->out[0] = result(schur.t);
   n->out[1] = result(schur.z);
   uint32_t at = put_eigenvalues(n, 2, &schur);

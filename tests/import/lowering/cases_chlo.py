@@ -121,16 +121,33 @@ return %0#0, %0#1 : tensor<5xi1>, tensor<5xi32>""", [flags], [flags[order], orde
           "(tensor<2x2xf32>, tensor<2x2xi32>)\nreturn %0#0, %0#1 : tensor<2x2xf32>, tensor<2x2xi32>", [x],
           [np.take_along_axis(x, order, 1), order.astype(np.int32)])
     order = np.argsort(x, axis=0)[:1]
+    smaller = """func.func private @smaller(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
+  %0 = stablehlo.compare LT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+"""
     s.add("approximate", """%i = stablehlo.iota dim = 0 : tensor<2x5xi32>
 %f = stablehlo.constant dense<0x7F800000> : tensor<f32>
 %m = stablehlo.constant dense<-1> : tensor<i32>
 %0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %f, %m) {called_computations = [@smaller], mhlo.backend_config = {aggregate_to_topk = true, recall_target = 0.95 : f32, reduction_dim = 0 : i64, reduction_input_size_override = -1 : i64, top_k = 1 : i64}} : (tensor<2x5xf32>, tensor<2x5xi32>, tensor<f32>, tensor<i32>) -> (tensor<1x5xf32>, tensor<1x5xi32>)
 return %0#0, %0#1 : tensor<1x5xf32>, tensor<1x5xi32>""", [x], [np.take_along_axis(x, order, 0), order.astype(np.int32)],
-          extra="""func.func private @smaller(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>) -> tensor<i1> {
-  %0 = stablehlo.compare LT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
-  return %0 : tensor<i1>
-}
-""")
+          extra=smaller)
+    # More than k are given: as many as the result has, whose size may be in an operand.
+    order = np.argsort(x, axis=1)[:, :3]
+    for name, size in [("more", "3"), ("open", "?")]:
+        kinds = f"tensor<2x{size}xf32>, tensor<2x{size}xi32>"
+        shape = "" if name == "more" else ", %s, %s"
+        places = "indices_of_shape_operands = dense<[4, 5]> : tensor<2xi64>, " if shape else ""
+        types = "tensor<2x5xf32>, tensor<2x5xi32>, tensor<f32>, tensor<i32>" + ", tensor<2xi32>" * shape.count("%")
+        s.add(f"approximate_{name}", f"""%i = stablehlo.iota dim = 1 : tensor<2x5xi32>
+%f = stablehlo.constant dense<0x7F800000> : tensor<f32>
+%m = stablehlo.constant dense<-1> : tensor<i32>
+%s = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
+%0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %f, %m{shape}) {{called_computations = [@smaller], {places}mhlo.backend_config = {{aggregate_to_topk = false, recall_target = 0.95 : f32, reduction_dim = 1 : i64, top_k = 1 : i64}}}} : ({types}) -> ({kinds})
+return %0#0, %0#1 : {kinds}""", [x], [np.take_along_axis(x, order, 1), order.astype(np.int32)],
+              results=kinds.split(", "))
+    s.add("sink", "%0 = stablehlo.add %a, %a : tensor<2x5xf32>\nstablehlo.custom_call @dce_sink(%0) {api_version = 4 : i32, "
+          "has_side_effect = true} : (tensor<2x5xf32>) -> ()\nreturn %a : tensor<2x5xf32>", [x], [x])
     x, index = s.floats(2, 3, 4), np.array([[1, 0], [2, 2]], np.int32)
     want = np.stack([x[i][index[i]] for i in range(2)])
     s.add("select_from_the_end", f"%0 = \"stablehlo.torch_index_select\"(%a, %b) {{dim = -2 : i64, batch_dims = -1 : i64}} : "

@@ -386,7 +386,12 @@ def schurs():
     values = call("lapack_sgeev_ffi", types, types="tensor<2x2xf32>", config="compute_left = 78 : ui8, compute_right = 78 : ui8")
     s.add("geev_pair", values + "return %0#0, %0#1, %0#4 : tensor<2xf32>, tensor<2xf32>, tensor<i32>", [turn],
           [np.array([1, 1], np.float32), np.array([2, -2], np.float32), np.int32(0)])
-    s.add("geev_nan", values + "return %0#4 : tensor<i32>", [np.array([[1, np.nan], [2, 1]], np.float32)], [np.int32(1)])
+    s.add("geev_nan", values + "return %0#4 : tensor<i32>", [np.array([[1, np.nan], [2, 1]], np.float32)], [np.int32(-4)])
+    several = call("lapack_sgeev_ffi", [t.replace("tensor<", "tensor<3x") for t in types], types="tensor<3x2x2xf32>",
+                   config="compute_left = 78 : ui8, compute_right = 78 : ui8")
+    s.add("geev_infinite_in_batch", several + "%w = stablehlo.slice %0#1 [1:2, 0:2] : (tensor<3x2xf32>) -> tensor<1x2xf32>\n"
+          "return %w, %0#4 : tensor<1x2xf32>, tensor<3xi32>", [np.stack([turn * np.inf, turn, turn * np.nan])],
+          [np.array([[2, -2]], np.float32), np.array([-4, 0, -4], np.int32)])
     schur(s, "gees", s.floats(5, 5))
     schur(s, "gees_cycle", np.roll(np.eye(4, dtype=np.float32), 1, 0))
     schur(s, "gees_complex", two.astype(np.complex64))

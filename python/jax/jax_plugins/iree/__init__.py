@@ -9,6 +9,8 @@ import types
 # know: iree-c compiles these calls, for every device.
 LAPACK = {"cholesky", "eig", "eigh", "geqp3", "hessenberg", "schur", "svd", "tridiagonal", "tridiagonal_solve"}
 
+# The same where sizes are symbolic: JAX's rule for platforms that it does not know takes numbers alone.
+LAPACK_OF_ANY_SIZE = {"lu"}
 
 # Rules for CPUs that JAX adds when a program first imports their modules, and that call Python.
 LATER = {"spsolve"}
@@ -35,6 +37,17 @@ def library_path():
     return os.environ.get("IREE_PJRT_LIBRARY") or str(pathlib.Path(__file__).parent / "libiree_pjrt.so")
 
 
+def _rule_by_sizes(known, symbolic):
+    """The rule `symbolic` for operands of symbolic sizes, `known` for others."""
+    from jax._src import core
+
+    def rule(ctx, *operands, **parameters):
+        is_known = all(core.is_constant_shape(aval.shape) for aval in ctx.avals_in)
+        return (known if is_known else symbolic)(ctx, *operands, **parameters)
+
+    return rule
+
+
 def _register_lowerings():
     from jax._src.interpreters import mlir
     from jax._src.lax import linalg  # noqa: F401  it registers the rules
@@ -44,6 +57,10 @@ def _register_lowerings():
     for primitive, entry in list(mlir._platform_specific_lowerings["cpu"].items()):
         if primitive.name in LAPACK:
             mlir.register_lowering(primitive, entry.rule, platform="iree", inline=entry.inline)
+        elif primitive.name in LAPACK_OF_ANY_SIZE:
+            general = mlir._lowerings[primitive]
+            rule = _rule_by_sizes(general.rule, entry.rule)
+            mlir.register_lowering(primitive, rule, platform="iree", inline=general.inline)
     rules = mlir._platform_specific_lowerings
     rules["iree"] = _Rules(rules["iree"], rules["cpu"])
 

@@ -146,6 +146,39 @@ func.func private @smaller(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d
   return %0 : tensor<i1>
 }
 
+func.func @approximate_more(%a: tensor<2x5xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) attributes {
+    test.in = [dense<[[0.03916323930025101, 1.3886009454727173, 0.5588686466217041, 0.9670838117599487, -1.6340175867080688], [0.16457527875900269, 0.031088944524526596, 1.4853575229644775, -0.5549437403678894, 0.3927362561225891]]> : tensor<2x5xf32>],
+    test.out = [dense<[[-1.6340175867080688, 0.03916323930025101, 0.5588686466217041], [-0.5549437403678894, 0.031088944524526596, 0.16457527875900269]]> : tensor<2x3xf32>, dense<[[4, 0, 2], [3, 1, 0]]> : tensor<2x3xi32>]
+} {
+  %i = stablehlo.iota dim = 1 : tensor<2x5xi32>
+  %f = stablehlo.constant dense<0x7F800000> : tensor<f32>
+  %m = stablehlo.constant dense<-1> : tensor<i32>
+  %s = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
+  %0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %f, %m) {called_computations = [@smaller], mhlo.backend_config = {aggregate_to_topk = false, recall_target = 0.95 : f32, reduction_dim = 1 : i64, top_k = 1 : i64}} : (tensor<2x5xf32>, tensor<2x5xi32>, tensor<f32>, tensor<i32>) -> (tensor<2x3xf32>, tensor<2x3xi32>)
+  return %0#0, %0#1 : tensor<2x3xf32>, tensor<2x3xi32>
+}
+
+func.func @approximate_open(%a: tensor<2x5xf32>) -> (tensor<2x?xf32>, tensor<2x?xi32>) attributes {
+    test.in = [dense<[[0.03916323930025101, 1.3886009454727173, 0.5588686466217041, 0.9670838117599487, -1.6340175867080688], [0.16457527875900269, 0.031088944524526596, 1.4853575229644775, -0.5549437403678894, 0.3927362561225891]]> : tensor<2x5xf32>],
+    test.out = [dense<[[-1.6340175867080688, 0.03916323930025101, 0.5588686466217041], [-0.5549437403678894, 0.031088944524526596, 0.16457527875900269]]> : tensor<2x3xf32>, dense<[[4, 0, 2], [3, 1, 0]]> : tensor<2x3xi32>]
+} {
+  %i = stablehlo.iota dim = 1 : tensor<2x5xi32>
+  %f = stablehlo.constant dense<0x7F800000> : tensor<f32>
+  %m = stablehlo.constant dense<-1> : tensor<i32>
+  %s = stablehlo.constant dense<[2, 3]> : tensor<2xi32>
+  %0:2 = stablehlo.custom_call @ApproxTopK(%a, %i, %f, %m, %s, %s) {called_computations = [@smaller], indices_of_shape_operands = dense<[4, 5]> : tensor<2xi64>, mhlo.backend_config = {aggregate_to_topk = false, recall_target = 0.95 : f32, reduction_dim = 1 : i64, top_k = 1 : i64}} : (tensor<2x5xf32>, tensor<2x5xi32>, tensor<f32>, tensor<i32>, tensor<2xi32>, tensor<2xi32>) -> (tensor<2x?xf32>, tensor<2x?xi32>)
+  return %0#0, %0#1 : tensor<2x?xf32>, tensor<2x?xi32>
+}
+
+func.func @sink(%a: tensor<2x5xf32>) -> (tensor<2x5xf32>) attributes {
+    test.in = [dense<[[0.03916323930025101, 1.3886009454727173, 0.5588686466217041, 0.9670838117599487, -1.6340175867080688], [0.16457527875900269, 0.031088944524526596, 1.4853575229644775, -0.5549437403678894, 0.3927362561225891]]> : tensor<2x5xf32>],
+    test.out = [dense<[[0.03916323930025101, 1.3886009454727173, 0.5588686466217041, 0.9670838117599487, -1.6340175867080688], [0.16457527875900269, 0.031088944524526596, 1.4853575229644775, -0.5549437403678894, 0.3927362561225891]]> : tensor<2x5xf32>]
+} {
+  %0 = stablehlo.add %a, %a : tensor<2x5xf32>
+  stablehlo.custom_call @dce_sink(%0) {api_version = 4 : i32, has_side_effect = true} : (tensor<2x5xf32>) -> ()
+  return %a : tensor<2x5xf32>
+}
+
 func.func @select_from_the_end(%a: tensor<2x3x4xf32>, %b: tensor<2x2xi32>) -> (tensor<2x2x4xf32>) attributes {
     test.in = [dense<[[[-1.7629934549331665, -0.4494727849960327, -0.7078546285629272, -1.3992010354995728], [1.2653523683547974, -0.4822153151035309, 1.9149914979934692, 0.35996678471565247], [0.42022502422332764, 0.5519863367080688, 0.7058009505271912, -1.3968479633331299]], [[-0.23874613642692566, -1.0417441129684448, -0.39000681042671204, -1.613183617591858], [1.8713122606277466, -1.139983892440796, 0.6870606541633606, -0.7983196973800659], [1.4963080883026123, 0.6488589644432068, -1.473536729812622, 1.380297303199768]]]> : tensor<2x3x4xf32>, dense<[[1, 0], [2, 2]]> : tensor<2x2xi32>],
     test.out = [dense<[[[1.2653523683547974, -0.4822153151035309, 1.9149914979934692, 0.35996678471565247], [-1.7629934549331665, -0.4494727849960327, -0.7078546285629272, -1.3992010354995728]], [[1.4963080883026123, 0.6488589644432068, -1.473536729812622, 1.380297303199768], [1.4963080883026123, 0.6488589644432068, -1.473536729812622, 1.380297303199768]]]> : tensor<2x2x4xf32>]

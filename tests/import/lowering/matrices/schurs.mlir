@@ -252,10 +252,19 @@ func.func @geev_pair(%a: tensor<2x2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tens
 
 func.func @geev_nan(%a: tensor<2x2xf32>) -> (tensor<i32>) attributes {
     test.in = [dense<[[1.0, 0x7FC00000], [2.0, 1.0]]> : tensor<2x2xf32>],
-    test.out = [dense<1> : tensor<i32>]
+    test.out = [dense<-4> : tensor<i32>]
 } {
   %0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%a) {mhlo.backend_config = {compute_left = 78 : ui8, compute_right = 78 : ui8}} : (tensor<2x2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2x2xcomplex<f32>>, tensor<2x2xcomplex<f32>>, tensor<i32>)
   return %0#4 : tensor<i32>
+}
+
+func.func @geev_infinite_in_batch(%a: tensor<3x2x2xf32>) -> (tensor<1x2xf32>, tensor<3xi32>) attributes {
+    test.in = [dense<[[[0x7F800000, 0xFF800000], [0x7F800000, 0x7F800000]], [[1.0, -2.0], [2.0, 1.0]], [[0x7FC00000, 0x7FC00000], [0x7FC00000, 0x7FC00000]]]> : tensor<3x2x2xf32>],
+    test.out = [dense<[[2.0, -2.0]]> : tensor<1x2xf32>, dense<[-4, 0, -4]> : tensor<3xi32>]
+} {
+  %0:5 = stablehlo.custom_call @lapack_sgeev_ffi(%a) {mhlo.backend_config = {compute_left = 78 : ui8, compute_right = 78 : ui8}} : (tensor<3x2x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<3x2x2xcomplex<f32>>, tensor<3x2x2xcomplex<f32>>, tensor<3xi32>)
+  %w = stablehlo.slice %0#1 [1:2, 0:2] : (tensor<3x2xf32>) -> tensor<1x2xf32>
+  return %w, %0#4 : tensor<1x2xf32>, tensor<3xi32>
 }
 
 func.func @gees_product(%a: tensor<5x5xf32>) -> (tensor<5x5xf32>) attributes {
