@@ -20,6 +20,8 @@
 // columns in planes (fragments.h). Where either half of a subgroup has every other key of the scores, halves exchange
 // them, and v's rows lie in the order that this leaves; results are exchanged back into rows.
 //
+// There, too, what was before is brought to a new maximum only where one exceeds the last by much (bring_seldom).
+//
 // Few queries leave units idle. Then the keys are shared out among workgroups (`splits`): each gives its part of the
 // result, and the logarithm of its sum, by which the pass that asked for it (passes/attention.c) puts the parts
 // together.
@@ -29,12 +31,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_STATES = 32, MAX_CARRIED = ATTENTION_MAX_FRAGMENTS + 2 * MAX_STATES };
+enum { MAX_STATES = 32, MAX_CARRIED = ATTENTION_MAX_FRAGMENTS + 3 * MAX_STATES };
 
 // What the loop over keys carries: of the fragments of queries y and the result's columns z, and of y's queries.
 typedef struct running_t {
   ir_value_t* results[ATTENTION_MAX_FRAGMENTS];
   ir_value_t *most[MAX_STATES], *sum[MAX_STATES];
+  ir_value_t* reference[MAX_STATES];  // of exponents, where that is not always the greatest score: see bring_seldom
 } running_t;
 
 bool strategy_attention_proposes(const dispatch_t* d, candidate_t* c) {
@@ -92,45 +95,132 @@ static ir_value_t* fold_lanes(attention_t* a, scalar_fn_t fn, ir_value_t* value)
 // Of scores as they are now, in powers of two.
 static double exponent_scale(const attention_t* a) { return M_LOG2E * (attention_scales_first(a) ? 1 : a->scale); }
 
-// 2 ^ (scale (x - most)). Of narrow operands in one step, whose error all of a row's have in common.
-static ir_value_t* relative(attention_t* a, ir_value_t* x, ir_value_t* most) {
+// Narrow operands' exponents are one step from scores, whose error all of a row's have in common.
+static bool is_one_step(const attention_t* a) { return a->element->width != 32 && !attention_scales_first(a); }
+
+// What exponents are relative to, as relative() takes it.
+static ir_value_t* reference_of(attention_t* a, ir_value_t* most) {
   kernel_build_t* k = attention_kernel(a);
-  ir_value_t* scale = attention_number_like(k, x, exponent_scale(a));
-  if (a->element->width == 32 || attention_scales_first(a)) {
-    return exponential(k, kernel_binary(&k->b, SCALAR_mul, kernel_binary(&k->b, SCALAR_sub, x, most), scale));
-  }
-  ir_value_t* shift = kernel_binary(&k->b, SCALAR_mul, most, attention_number_like(k, x, -exponent_scale(a)));
-  return exponential(k, eval_multiply_add(k, x, scale, shift));
+  if (!is_one_step(a)) return most;
+  return kernel_binary(&k->b, SCALAR_mul, most, attention_number_like(k, most, -exponent_scale(a)));
 }
 
-// Scores become probabilities, less the division; what was before is brought to the new maximum.
-static void softmax(attention_t* a, int64_t y, ir_value_t** scores, running_t* r) {
+// 2 ^ (scale (x - most)).
+static ir_value_t* relative(attention_t* a, ir_value_t* x, ir_value_t* reference) {
   kernel_build_t* k = attention_kernel(a);
-  int64_t blocks = attention_key_blocks(a), results = attention_result_blocks(a);
-  ir_value_t *most = scores[0], *sum = NULL, *safes[FRAGMENT_MAX_HELD], *factors[FRAGMENT_MAX_HELD];
-  for (int64_t x = 1; x < blocks; ++x) most = kernel_binary(&k->b, SCALAR_maxnum, most, scores[x]);
-  for (int64_t s = 0; s < a->states; ++s) {
-    ir_value_t** before = &r->most[y * a->states + s];
-    ir_value_t* after = fold_lanes(a, SCALAR_maxnum, fold_elements(a, SCALAR_maxnum, most, s));
-    after = kernel_binary(&k->b, SCALAR_maxnum, *before, after);
-    ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, after, attention_number_like(k, after, -INFINITY));
-    safes[s] = kernel_ternary(&k->b, SCALAR_select, none, attention_number_like(k, after, 0), after);
-    factors[s] = relative(a, *before, safes[s]);
-    *before = after;
-  }
-  ir_value_t *safe = by_element(a, safes), *factor = by_element(a, factors);
-  for (int64_t x = 0; x < blocks; ++x) {
-    scores[x] = relative(a, scores[x], safe);
-    sum = sum ? kernel_add(&k->b, sum, scores[x]) : scores[x];
-  }
-  for (int64_t s = 0; s < a->states; ++s) {
-    ir_value_t** slot = &r->sum[y * a->states + s];
-    *slot = eval_multiply_add(k, *slot, factors[s], fold_elements(a, SCALAR_add, sum, s));
-  }
+  ir_value_t* scale = attention_number_like(k, x, exponent_scale(a));
+  if (is_one_step(a)) return exponential(k, eval_multiply_add(k, x, scale, reference));
+  return exponential(k, kernel_binary(&k->b, SCALAR_mul, kernel_binary(&k->b, SCALAR_sub, x, reference), scale));
+}
+
+// Either does: a row with a score that is NaN is NaN. Without an instruction for the one, it takes three; where there
+// is one, operands of the other are made quiet first.
+static scalar_fn_t maximum(const attention_t* a) {
+  return a->f.product.d->device->has_maximum ? SCALAR_max : SCALAR_maxnum;
+}
+
+// A query's of a fragment of scores.
+static ir_value_t* greatest(attention_t* a, ir_value_t* scores, int64_t state) {
+  return fold_lanes(a, maximum(a), fold_elements(a, maximum(a), scores, state));
+}
+
+static void scale_results(attention_t* a, int64_t y, ir_value_t* const* factors, running_t* r) {
+  kernel_build_t* k = attention_kernel(a);
+  int64_t results = attention_result_blocks(a);
+  ir_value_t* factor = by_element(a, factors);
   for (int64_t z = 0; z < results; ++z) {
     ir_value_t** slot = &r->results[y * results + z];
     *slot = kernel_binary(&k->b, SCALAR_mul, *slot, factor);
   }
+}
+
+// What was before is brought to the new maximum: by `factors`, of each query.
+static void bring_always(attention_t* a, int64_t y, ir_value_t* scores, running_t* r, ir_value_t** factors) {
+  kernel_build_t* k = attention_kernel(a);
+  for (int64_t s = 0; s < a->states; ++s) {
+    int64_t at = y * a->states + s;
+    ir_value_t *before = r->most[at], *after = kernel_binary(&k->b, SCALAR_maxnum, before, greatest(a, scores, s));
+    ir_value_t* none = kernel_binary(&k->b, SCALAR_eq, after, attention_number_like(k, after, -INFINITY));
+    ir_value_t* safe = kernel_ternary(&k->b, SCALAR_select, none, attention_number_like(k, after, 0), after);
+    r->most[at] = after;
+    r->reference[at] = reference_of(a, safe);
+    factors[s] = relative(a, before, r->reference[at]);
+  }
+}
+
+// The same of one query, where `exceeds`; elsewhere, and where no other query of the lane may do so, all stays.
+static ir_value_t* raise(attention_t* a, int64_t at, ir_value_t* exceeds, ir_value_t* most, running_t* r) {
+  kernel_build_t* k = attention_kernel(a);
+  ir_value_t *reference = reference_of(a, most), *factor = relative(a, r->most[at], reference);
+  if (a->states > 1) {
+    most = kernel_ternary(&k->b, SCALAR_select, exceeds, most, r->most[at]);
+    reference = kernel_ternary(&k->b, SCALAR_select, exceeds, reference, r->reference[at]);
+    factor = kernel_ternary(&k->b, SCALAR_select, exceeds, factor, attention_number_like(k, factor, 1));
+  }
+  r->most[at] = most, r->reference[at] = reference;
+  r->sum[at] = kernel_binary(&k->b, SCALAR_mul, r->sum[at], factor);
+  return factor;
+}
+
+static uint32_t pack_queries(const attention_t* a, int64_t y, running_t* r, ir_value_t*** out) {
+  uint32_t count = 0;
+  int64_t results = attention_result_blocks(a);
+  for (int64_t z = 0; z < results; ++z) out[count++] = &r->results[y * results + z];
+  for (int64_t at = y * a->states; at < (y + 1) * a->states; ++at) {
+    out[count++] = &r->most[at], out[count++] = &r->sum[at], out[count++] = &r->reference[at];
+  }
+  return count;
+}
+
+// Exponents may be relative to less than the greatest score, as the sum at the end is of the same: only when scores
+// exceed that by so much that narrow probabilities come near their end is what was before brought to a new maximum,
+// which is hardly ever the case behind the first keys. No score but -inf or no number: nothing was before.
+static void bring_seldom(attention_t* a, int64_t y, ir_value_t* scores, running_t* r) {
+  const double most_exponent = 8;
+  kernel_build_t* k = attention_kernel(a);
+  ir_value_t *most[FRAGMENT_MAX_HELD], *exceeds[FRAGMENT_MAX_HELD], *factors[FRAGMENT_MAX_HELD], *any = NULL;
+  ir_value_t **slots[MAX_CARRIED], *before[MAX_CARRIED], *after[MAX_CARRIED];
+  const ir_type_t* types[MAX_CARRIED];
+  for (int64_t s = 0; s < a->states; ++s) {
+    most[s] = greatest(a, scores, s);
+    ir_value_t* room = attention_number_like(k, most[s], most_exponent / exponent_scale(a));
+    exceeds[s] = kernel_binary(&k->b, SCALAR_gt, most[s], kernel_add(&k->b, r->most[y * a->states + s], room));
+    any = any ? kernel_binary(&k->b, SCALAR_or, any, exceeds[s]) : exceeds[s];
+  }
+  uint32_t count = pack_queries(a, y, r, slots);
+  for (uint32_t i = 0; i < count; ++i) before[i] = *slots[i], types[i] = before[i]->type;
+  kernel_branch_t branch = kernel_if_begin(&k->b, any, types, count);
+  for (int64_t s = 0; s < a->states; ++s) {
+    factors[s] = raise(a, y * a->states + s, exceeds[s], most[s], r);
+  }
+  scale_results(a, y, factors, r);
+  for (uint32_t i = 0; i < count; ++i) after[i] = *slots[i];
+  kernel_if_else(&k->b, &branch, after, count);
+  kernel_if_end(&k->b, &branch, before, count);
+  for (uint32_t i = 0; i < count; ++i) *slots[i] = ir_result(branch.op, i);
+}
+
+// Scores become probabilities, less the division.
+static void softmax(attention_t* a, int64_t y, ir_value_t** scores, running_t* r) {
+  kernel_build_t* k = attention_kernel(a);
+  int64_t blocks = attention_key_blocks(a);
+  ir_value_t *most = scores[0], *sum = NULL, *factors[FRAGMENT_MAX_HELD];
+  for (int64_t x = 1; x < blocks; ++x) most = kernel_binary(&k->b, maximum(a), most, scores[x]);
+  if (a->arranged) {
+    bring_seldom(a, y, most, r);
+  } else {
+    bring_always(a, y, most, r, factors);
+  }
+  ir_value_t* reference = by_element(a, r->reference + y * a->states);
+  for (int64_t x = 0; x < blocks; ++x) {
+    scores[x] = relative(a, scores[x], reference);
+    sum = sum ? kernel_add(&k->b, sum, scores[x]) : scores[x];
+  }
+  for (int64_t s = 0; s < a->states; ++s) {
+    ir_value_t **slot = &r->sum[y * a->states + s], *part = fold_elements(a, SCALAR_add, sum, s);
+    *slot = a->arranged ? kernel_add(&k->b, *slot, part) : eval_multiply_add(k, *slot, factors[s], part);
+  }
+  if (!a->arranged) scale_results(a, y, factors, r);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -235,6 +325,7 @@ static uint32_t pack_running(const attention_t* a, const running_t* r, ir_value_
   for (uint32_t i = 0; i < results; ++i) out[count++] = r->results[i];
   for (int64_t i = 0; i < state_count(a); ++i) out[count++] = r->most[i];
   for (int64_t i = 0; i < state_count(a); ++i) out[count++] = r->sum[i];
+  for (int64_t i = 0; a->arranged && i < state_count(a); ++i) out[count++] = r->reference[i];
   return count;
 }
 
@@ -243,6 +334,7 @@ static void unpack_running(const attention_t* a, running_t* r, ir_value_t* const
   for (uint32_t i = 0; i < results; ++i) r->results[i] = in[count++];
   for (int64_t i = 0; i < state_count(a); ++i) r->most[i] = in[count++];
   for (int64_t i = 0; i < state_count(a); ++i) r->sum[i] = in[count++];
+  for (int64_t i = 0; a->arranged && i < state_count(a); ++i) r->reference[i] = in[count++];
 }
 
 static void start_running(attention_t* a, running_t* r) {
@@ -252,7 +344,7 @@ static void start_running(attention_t* a, running_t* r) {
   for (int64_t i = 0; i < a->down * attention_result_blocks(a); ++i) r->results[i] = kernel_number(&k->b, fragment, 0);
   for (int64_t i = 0; i < state_count(a); ++i) {
     r->most[i] = kernel_number(&k->b, f32, -INFINITY);
-    r->sum[i] = kernel_number(&k->b, f32, 0);
+    r->sum[i] = r->reference[i] = kernel_number(&k->b, f32, 0);
   }
 }
 
@@ -277,24 +369,27 @@ static void end_tile(attention_t* a, const attention_tile_t* t, ir_value_t* cons
   team_barrier(k);
 }
 
-// The same of the next tile of keys. Where that takes registers, not in vain behind the last.
+// The same of the next tile of keys. Where that takes registers, not in vain behind the last: `loads`, which are of the
+// tile of values, stay then, as there are registers for them that need not be set.
 static void begin_next(attention_t* a, linear_t next, ir_value_t* upper, ir_value_t** loads) {
   kernel_build_t* k = attention_kernel(a);
   const attention_tile_t* t = &a->k_tile;
   const ir_type_t* types[ATTENTION_MAX_LOADS];
-  ir_value_t* zeros[ATTENTION_MAX_LOADS];
-  uint32_t count = (uint32_t)(t->pieces * t->part);
+  ir_value_t* rest[ATTENTION_MAX_LOADS];
+  uint32_t count = (uint32_t)(t->pieces * t->part), old = (uint32_t)(a->v_tile.pieces * a->v_tile.part);
   bool whole = extent_is_fixed(&a->keys) && a->keys.factor % a->tile_keys == 0;
   kernel_branch_t branch = {0};
   if (a->arranged) {
-    for (uint32_t i = 0; i < count; ++i) types[i] = kernel_vector_type(k->ctx, t->element, t->width);
+    for (uint32_t i = 0; i < count; ++i) {
+      types[i] = kernel_vector_type(k->ctx, t->element, t->width);
+      rest[i] = i < old && loads[i]->type == types[i] ? loads[i] : kernel_number(&k->b, types[i], 0);
+    }
     branch = kernel_if_begin(&k->b, kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, &next), upper), types, count);
   }
   begin_tile(a, t, whole ? attention_clamp(k, next, &a->keys, a->tile_keys) : next, loads);
   if (!branch.op) return;
   kernel_if_else(&k->b, &branch, loads, count);
-  for (uint32_t i = 0; i < count; ++i) zeros[i] = kernel_number(&k->b, types[i], 0);
-  kernel_if_end(&k->b, &branch, zeros, count);
+  kernel_if_end(&k->b, &branch, rest, count);
   for (uint32_t i = 0; i < count; ++i) loads[i] = ir_result(branch.op, i);
 }
 

@@ -33,6 +33,7 @@ typedef struct device_info_t {
   int32_t compute_units;
   bool has_async_copy;
   bool has_matrix_load;      // kernel.load_matrix
+  bool has_maximum;          // the greater of two numbers, or NaN where one is, by an instruction as for numbers alone
   bool has_scalar_unit;      // what is equal in all lanes is loaded and computed once
   bool splits_vectors;       // accesses that are not said to be aligned are made element by element
   bool reads_tf32;           // products of f32 may read 10 bits of their operands' fractions

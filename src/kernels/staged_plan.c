@@ -278,6 +278,15 @@ static double arranged_waves(const staged_t* s) {
   return held > most ? most : held;
 }
 
+// What the sum over slices takes: the first has one access for each of the others' accesses, and their additions.
+static double arranged_sum_cycles(const staged_t* s, double issue) {
+  enum { BARRIER = 50, WORKGROUP_BYTES = 128 };
+  if (s->slices == 1) return 0;
+  double numbers = (double)((s->slices - 1) * staged_fragments(s) * s->f.row->c_lanes);
+  double additions = numbers * 1.5 * issue;  // and an access for every four
+  return BARRIER + additions + 2 * (double)staged_sum_bytes(s) / WORKGROUP_BYTES;
+}
+
 // A unit's cycles where tiles go through registers: those in which its SIMDs issue, or those in which its tiles come
 // from the cache that the units share, and a part of the others. By the manuals' rates; no measurement is behind it.
 static double arranged_cost(const staged_t* s) {
@@ -292,8 +301,8 @@ static double arranged_cost(const staged_t* s) {
   double step = multiply + step_instructions(s) * issue, stores = (double)(staged_fragments(s) * row->c_lanes) * STORE;
   stores /= (double)fragments_stored_run(&s->f);
   double rounds = (double)(int64_t)(per_unit + 0.999), turns = waves < SIMDS ? 1 : waves / SIMDS;
-  double steps = (double)staged_steps(s);
-  double compute = rounds * turns * (step * steps + stores * issue) * (1 + alone);
+  double steps = (double)staged_steps(s), sum = arranged_sum_cycles(s, issue);
+  double compute = rounds * (turns * (step * steps + stores * issue) + sum) * (1 + alone);
   double memory = rounds * memory_cycles(s, per_unit / halves) / halves * (steps + 1);
   return compute > memory ? compute + memory / OTHERS : memory + compute / OTHERS;
 }
@@ -359,11 +368,11 @@ static void consider(staged_t* s, choice_t* choice) {
   *choice = (choice_t){*s, cost, wanted, choice->lists};
 }
 
-// Slices are for units that would have too few waves otherwise. They are measured where copies are asynchronous.
+// Slices are for units that would have too few waves otherwise.
 static int64_t most_slices(const staged_t* s) {
   enum { MOST_SLICES = 8 };
   const product_t* p = &s->f.product;
-  if (!p->d->device->has_async_copy) return 1;
+  if (!p->d->device->has_async_copy && !s->arranged) return 1;
   int64_t rows = s->down * s->waves_down * s->f.row->m, columns = s->across * s->waves_across * s->f.row->n;
   int64_t groups = p->batch * ceil_div(p->rows, rows) * ceil_div(p->columns, columns);
   return groups <= 2 * p->d->device->compute_units ? MOST_SLICES : 1;

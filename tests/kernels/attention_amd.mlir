@@ -1,6 +1,7 @@
 // Attention on AMD GPUs: keys and values go through registers to workgroup memory in an order in which no access meets
 // another in a bank, eight waves share them, and no tile of keys is loaded in vain. Where halves of a wave hold every
-// other key of the scores, they exchange them for the second product; those never go through memory.
+// other key of the scores, they exchange them for the second product; those never go through memory. Results are brought
+// to a new maximum only where one exceeds the last by much.
 //
 // RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx942 %s -o %t.942
 // RUN: iree-softgpu --target=gfx942 --stats -- iree-run-module --device=amdgpu --module=%t.942 --function=attention --input=2x256x64xf16=0.5 --input=2x256x64xf16=0.25 --input=2x256x64xf16=3 2>&1 | FileCheck %s --check-prefixes=COUNTS
@@ -23,6 +24,11 @@
 // MFMA: kernel.load %[[KEYS]][{{.*}}] {align = 16 : i64} : {{.*}} -> vector<8xf16>
 // WMMA: kernel.load %[[KEYS]][{{.*}}] {align = 16 : i64} : {{.*}} -> vector<16xf16>
 // ALL: kernel.mma
+// ALL: %[[EXCEEDS:.*]] = kernel.gt {{.*}} : f32
+// ALL-NEXT: kernel.if %[[EXCEEDS]]
+// ALL: kernel.exp2
+// ALL: kernel.mul {{.*}} : vector
+// ALL: } else {
 // ALL: kernel.barrier
 // ALL: kernel.if
 // ALL: kernel.load %arg1

@@ -109,6 +109,7 @@ static void describe(target_t* out, const arch_t* arch, int units) {
       .has_bf16_dot = arch->bf16,
       .subgroup_size = arch->wave,
       .max_workgroup_size = 1024,
+      .has_maximum = arch->major >= 12,
       .has_scalar_unit = true,
       .workgroup_memory_bytes = (int64_t)arch->lds_kib << 10,
       .registers_per_thread = arch->registers,
