@@ -225,10 +225,15 @@ browser() {
     --traces "$build/tests/traces/product.gfx1100.ireeprof"
 }
 
+# Counters of HIP's kernels: all that rocprofiler-sdk may refuse.
+counters() {
+  $python tests/profile/rocprofiler.py "$build/tools" "$build/tests/rocprofiler" --all
+}
+
 # Every reader of untrusted files, 20 CPU-minutes each.
 fuzzers() {
   FUZZ_SECONDS=${FUZZ_SECONDS:-1200} FUZZ_SEED=$(date +%s) tests/run.sh "$build" fuzz
 }
 
 run_steps "memory random flags parameters sweep hostile address threads compiler_threads sessions calls queues \
-  entries targets ptxas kernels gpus checked replays jax libraries onnx browser fuzzers" "$@"
+  entries targets ptxas kernels gpus checked replays jax libraries onnx browser counters fuzzers" "$@"

@@ -161,7 +161,9 @@ static iree_status_t parse_options(iree_hal_device_profiling_options_t* options,
 iree_status_t tooling_profiling_check(void) {
   iree_hal_device_profiling_options_t options;
   iree_hal_profile_counter_set_selection_t counters;
-  return parse_options(&options, &counters);
+  IREE_RETURN_IF_ERROR(parse_options(&options, &counters));
+  iree_hal_device_profiling_expect(options.data_families);
+  return iree_ok_status();
 }
 
 static iree_host_size_t count_devices(const tooling_profiling_t* profiling) {

@@ -1,8 +1,8 @@
 """Every --device_profiling_mode= on every driver gives its records or is refused by name, as docs/profiling.md says.
 
-    modes.py TOOLS FOLDER [--amdgpu] [--hip] [--cuda CUPTI]
+    modes.py TOOLS FOLDER [--amdgpu] [--hip ROCPROFILER] [--cuda CUPTI]
 
-CUPTI is a library for tests (cupti.c).
+ROCPROFILER and CUPTI are libraries for tests (rocprofiler/, cupti.c).
 """
 
 import argparse
@@ -27,7 +27,7 @@ ROWS = {"queue-events": "queue_event", "host-execution": "host_execution_event",
         "memory-events": "memory_event", "command-region-events": "command_region_event", "counters": "counter_sample",
         "counter-ranges": "counter_sample", "executable-traces": "executable_trace",
         "device-metrics": "device_metric_sample"}
-COUNTERS = {"amdgpu": "SQ_WAVES", "cuda": "smsp__warps_launched.sum"}
+COUNTERS = {"amdgpu": "SQ_WAVES", "hip": "SQ_WAVES", "cuda": "smsp__warps_launched.sum"}
 
 
 def told():
@@ -101,7 +101,7 @@ def main():
     parser.add_argument("tools", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--amdgpu", action="store_true")
-    parser.add_argument("--hip", action="store_true")
+    parser.add_argument("--hip", type=pathlib.Path)
     parser.add_argument("--cuda", type=pathlib.Path)
     options = parser.parse_args()
     tools, folder = options.tools.resolve(), options.folder.resolve()
@@ -113,7 +113,8 @@ def main():
         drivers.append(Driver(tools, folder, "amdgpu", ["--iree-hal-target-device=amdgpu", "--iree-rocm-target=gfx1100"],
                               "gfx1100"))
     if options.hip:
-        drivers.append(Driver(tools, folder, "hip", ["--iree-hal-target-device=hip", "--iree-hip-target=gfx90a"], "gfx90a"))
+        drivers.append(Driver(tools, folder, "hip", ["--iree-hal-target-device=hip", "--iree-hip-target=gfx90a"], "gfx90a",
+                              [f"--hip_rocprofiler_path=file:{options.hip.resolve()}"]))
     if options.cuda:
         drivers.append(Driver(tools, folder, "cuda", ["--iree-hal-target-device=cuda"], "sm_90",
                               [f"--cuda_cupti_path=file:{options.cuda.resolve()}"]))

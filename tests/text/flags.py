@@ -18,7 +18,8 @@ import run as text
 
 # What a text test cannot show, and the test that does.
 ELSEWHERE = {"--instrument_file": "tests/tooling/api_test.c", "--cuda_nccl_path": "tests/hal/stream/nccl.c",
-             "--cuda_nvml_path": "tests/profile/metrics.py", "--cuda_cupti_path": "tests/profile/cupti.py"}
+             "--cuda_nvml_path": "tests/profile/metrics.py", "--cuda_cupti_path": "tests/profile/cupti.py",
+             "--hip_rocprofiler_path": "tests/profile/rocprofiler.py"}
 # What no machine without AMD's HIP library can show: it is read as --cuda_nccl_path is.
 WITHOUT = {"--hip_rccl_path"}
 # Names of passes, which iree-opt takes as flags too, and which have tests of their own (tests/passes).

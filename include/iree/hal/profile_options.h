@@ -114,6 +114,10 @@ IREE_HAL_PROFILING_REQUESTS_(counters, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SA
 IREE_HAL_PROFILING_REQUESTS_(executable_traces, IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_TRACES)
 IREE_HAL_PROFILING_REQUESTS_(device_metrics, IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS)
 
+// Says what profiles of this process will ask for, where that is known before drivers are created: some of the vendors'
+// libraries count only what is made when they are there. Calls add up. Thread safe.
+IREE_API_EXPORT void iree_hal_device_profiling_expect(iree_hal_device_profiling_data_families_t data_families);
+
 // A copy that nothing of the caller's belongs to; its sink is retained. `out_options` is good until the storage is
 // freed, with the same allocator. Errors: RESOURCE_EXHAUSTED.
 typedef struct iree_hal_device_profiling_options_storage_t iree_hal_device_profiling_options_storage_t;

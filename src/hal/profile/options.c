@@ -1,7 +1,17 @@
-// Copies of profiling options.
+// Profiling options: copies, and what is expected of them.
 #include <string.h>
 
-#include "iree/hal/profile_options.h"
+#include "hal/profile/profile.h"
+
+static iree_atomic_uint64_t expected;  // families
+
+void iree_hal_device_profiling_expect(iree_hal_device_profiling_data_families_t data_families) {
+  iree_atomic_fetch_or(&expected, data_families, iree_memory_order_relaxed);
+}
+
+bool hal_profile_is_expected(iree_hal_device_profiling_data_families_t data_families) {
+  return (iree_atomic_load(&expected, iree_memory_order_relaxed) & data_families) != 0;
+}
 
 // In front of what the copy points to: sets, their names, characters.
 struct iree_hal_device_profiling_options_storage_t {

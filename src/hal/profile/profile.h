@@ -210,6 +210,9 @@ void hal_profile_memory_watched(hal_queued_device_t* device, const hal_profile_m
 // A number for an allocation, of this process.
 uint64_t hal_profile_new_allocation(void);
 
+// Whether somebody said that profiles will ask for some of the families (iree_hal_device_profiling_expect).
+bool hal_profile_is_expected(iree_hal_device_profiling_data_families_t data_families);
+
 // The vtable's, for all queued devices.
 iree_status_t hal_device_profiling_begin(iree_hal_device_t* device, const iree_hal_device_profiling_options_t* options);
 iree_status_t hal_device_profiling_flush(iree_hal_device_t* device);

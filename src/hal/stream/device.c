@@ -319,9 +319,8 @@ iree_status_t stream_device_create(const stream_platform_t* platform, const stre
   base->block_alignment = BLOCK_ALIGNMENT;
   base->create_channel = stream_channel_create;
   base->refine_topology_edge = refine_edge;
-  bool has_counters = platform->library == &stream_cuda_library && options->tracing == STREAM_MAX_TRACING;
-  base->profile_interface =
-      has_counters ? &stream_cuda_profile_interface : &stream_profile_interfaces[options->tracing];
+  base->profile_interface = options->tracing == STREAM_MAX_TRACING ? platform->profile_interface
+                                                                   : &stream_profile_interfaces[options->tracing];
   device->gpu.backend = &platform->backend;
   device->gpu.domain = domain;
   device->platform = platform;

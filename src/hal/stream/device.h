@@ -60,12 +60,16 @@ typedef struct stream_gpu_t {
 
 typedef struct stream_code_t stream_code_t;
 typedef struct nccl_library_t nccl_library_t;
+typedef struct stream_counting_t stream_counting_t;
 
 // A driver of the stream core.
 typedef struct stream_platform_t {
   const stream_library_t* library;
   const stream_code_t* code;
   const nccl_library_t* nccl;
+  const stream_counting_t* counting;
+  const hal_profile_interface_t* profile_interface;  // with all times
+  void (*prepare)(void);                             // before the library is loaded; NULL: nothing
   gpu_backend_t backend;
   iree_string_view_list_t (*paths)(iree_string_view_t storage[STREAM_MAX_PATHS]);
   iree_status_t (*read_options)(stream_options_t* out_options);
@@ -86,6 +90,7 @@ typedef struct stream_device_t {
   bool launches_early;               // in graphs, kernels that wait by themselves for those before
   iree_atomic_uint32_t is_recorded;  // kernels are, while a profile asks for times of dispatches (activity.h)
   char time_source[320];             // what takes times of dispatches, for the profile
+  iree_atomic_uint32_t uncounted;    // dispatches whose counters were asked for, and are not known
   iree_slim_mutex_t clock_mutex;     // guards what follows
   uint32_t lost, lost_kernels,
       lost_dispatches;  // submissions without times; of the last, what was recorded of how many
@@ -122,8 +127,8 @@ iree_status_t stream_executable_load(gpu_device_t* device, iree_const_byte_span_
                                      iree_hal_executable_t** out_executable);
 
 // profile.c
-extern const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1];  // by `tracing` of the options
-extern const hal_profile_interface_t stream_cuda_profile_interface;  // the last one, of GPUs whose counters are read
+extern const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING];  // by `tracing` of the options
+extern const hal_profile_interface_t stream_cuda_profile_interface, stream_hip_profile_interface;  // with counters
 // Begins to take times of a device's GPUs; a GPU's time, in ticks.
 iree_status_t stream_clock_start(stream_device_t* device);
 iree_status_t stream_clock_read(stream_device_t* device, uint32_t physical, uint64_t* out_tick);

@@ -6,6 +6,7 @@
 #include "hal/driver_base.h"
 #include "hal/gpu/path.h"
 #include "hal/stream/code.h"
+#include "hal/stream/counters.h"
 #include "hal/stream/nccl.h"
 #include "hal/stream/writer.h"
 #include "iree/hal/drivers/cuda/registration/driver_module.h"
@@ -269,6 +270,8 @@ static const stream_platform_t cuda_platform = {
     .library = &stream_cuda_library,
     .code = &stream_code_nvidia,
     .nccl = &nccl_cuda_library,
+    .counting = &stream_cuda_counting,
+    .profile_interface = &stream_cuda_profile_interface,
     .backend = BACKEND("cuda", "cuda-nvptx-fb", stream_infer_nvidia),
     .paths = stream_no_paths,
     .read_options = stream_options_from_cuda_flags,
@@ -281,6 +284,9 @@ static const stream_platform_t hip_platform = {
     .library = &stream_hip_library,
     .code = &stream_code_amd,
     .nccl = &nccl_hip_library,
+    .counting = &stream_hip_counting,
+    .profile_interface = &stream_hip_profile_interface,
+    .prepare = stream_hip_counting_prepare,
     .backend = BACKEND("hip", "rocm-hsaco-fb", code_object_infer_format),
     .paths = stream_hip_paths,
     .read_options = stream_options_from_hip_flags,
@@ -312,6 +318,7 @@ static iree_status_t create_named(const hal_driver_class_t* type, iree_string_vi
                                   iree_allocator_t host_allocator, iree_hal_driver_t** out_driver) {
   const stream_platform_t* platform = type == &cuda_class ? &cuda_platform : &hip_platform;
   const stream_api_t* api = NULL;
+  if (platform->prepare) platform->prepare();
   IREE_RETURN_IF_ERROR(stream_api_load(platform->library, paths, &api));
   stream_driver_t* driver = NULL;
   IREE_RETURN_IF_ERROR(hal_driver_allocate_named(type, sizeof(*driver), name, host_allocator, (void**)&driver));

@@ -77,6 +77,10 @@ IREE_FLAG_LIST(string, cuda_nvml_path,
 IREE_FLAG_LIST(string, cuda_cupti_path,
                "Folder of libcupti.so, for counters, or file:PATH for exactly that file; before\n"
                "IREE_CUDA_CUPTI_PATH, where `;` separates them. May be repeated.")
+IREE_FLAG_LIST(string, hip_rocprofiler_path,
+               "Folder of librocprofiler-sdk.so, for counters, or file:PATH for exactly that file; before\n"
+               "IREE_HIP_ROCPROFILER_PATH, where `;` separates them. Where either is, the library comes before HIP's.\n"
+               "May be repeated.")
 IREE_FLAG_LIST(string, hip_rccl_path,
                "Folder of librccl.so.1, or file:PATH for exactly that file; before IREE_HIP_RCCL_PATH, where `;`\n"
                "separates them. May be repeated.")
@@ -196,6 +200,10 @@ iree_string_view_list_t stream_nvml_paths(iree_string_view_t storage[STREAM_MAX_
 
 iree_string_view_list_t stream_cupti_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
   return find_paths(FLAG_cuda_cupti_path_list(), "IREE_CUDA_CUPTI_PATH", storage);
+}
+
+iree_string_view_list_t stream_rocprofiler_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {
+  return find_paths(FLAG_hip_rocprofiler_path_list(), "IREE_HIP_ROCPROFILER_PATH", storage);
 }
 
 iree_string_view_list_t stream_rccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]) {

@@ -50,5 +50,6 @@ iree_string_view_list_t stream_nccl_paths(iree_string_view_t storage[STREAM_MAX_
 iree_string_view_list_t stream_rccl_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 iree_string_view_list_t stream_nvml_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 iree_string_view_list_t stream_cupti_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
+iree_string_view_list_t stream_rocprofiler_paths(iree_string_view_t storage[STREAM_MAX_PATHS]);
 
 #endif  // IREE_C_HAL_STREAM_OPTIONS_H_

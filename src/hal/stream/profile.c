@@ -136,6 +136,19 @@ static iree_status_t enable_cuda(hal_queued_device_t* base, iree_hal_device_prof
   return iree_ok_status();
 }
 
+// None may lack its counters.
+static iree_status_t enable_hip(hal_queued_device_t* base, iree_hal_device_profiling_data_families_t families,
+                                const char** out_source) {
+  uint32_t uncounted = iree_atomic_exchange(&cast(base)->uncounted, 0, iree_memory_order_relaxed);
+  if (families || !uncounted) return enable(base, families, out_source);
+  return iree_make_status(IREE_STATUS_DATA_LOSS,
+                          "rocprofiler-sdk counted nothing of %" PRIu32
+                          " dispatches: it sees kernels where it is loaded before HIP (--hip_rocprofiler_path=, "
+                          "IREE_HIP_ROCPROFILER_PATH) and HIP launches on the thread that asks "
+                          "(AMD_DIRECT_DISPATCH=1); --device=amdgpu counts on the same GPUs",
+                          uncounted);
+}
+
 static iree_status_t look(stream_gpu_t* gpu, uint64_t* out_tick) {
   const stream_api_t* api = gpu->context.api;
   stream_clock_t* clock = &gpu->clock;
@@ -220,17 +233,18 @@ static void free_timer(hal_queued_device_t* base, uint64_t handle) {
    .free_timer = free_timer,                                                                  \
    .open_metrics = stream_metrics_open,                                                       \
    __VA_ARGS__}
-const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING + 1] = {
+const hal_profile_interface_t stream_profile_interfaces[STREAM_MAX_TRACING] = {
     INTERFACE(0, .note = "; --cuda_tracing=0 or --hip_tracing=0 takes no times"),
     INTERFACE(IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS,
               .note = "; --cuda_tracing=1 or --hip_tracing=1 takes no times of dispatches"),
-    INTERFACE(GPU_TIMED_PROFILE_FAMILIES),
 };
+#define COUNTING_FAMILIES                                                        \
+  (GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES | \
+   IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES)
 const hal_profile_interface_t stream_cuda_profile_interface =
-    INTERFACE_OF(enable_cuda,
-                 GPU_TIMED_PROFILE_FAMILIES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES |
-                     IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES,
-                 .kind = "cuda", .counting = &stream_cuda_counting);
+    INTERFACE_OF(enable_cuda, COUNTING_FAMILIES, .kind = "cuda", .counting = &stream_cuda_counting.base);
+const hal_profile_interface_t stream_hip_profile_interface =
+    INTERFACE_OF(enable_hip, COUNTING_FAMILIES, .kind = "hip", .counting = &stream_hip_counting.base);
 
 // The first time that it is told.
 iree_status_t stream_timer_begin(const stream_api_t* api, stream_timer_t* timer, void* stream) {

@@ -122,9 +122,10 @@ static iree_status_t write_timed(stream_queue_t* queue, const gpu_operation_t* o
                                  const uint32_t counts[3]) {
   if (!counts[0] || !counts[1] || !counts[2]) return iree_ok_status();
   uint64_t sample = hal_profile_sample(operation->base.profile, index);
-  stream_counters_begin(sample);
+  const stream_counting_t* counting = ((const stream_device_t*)queue->base.device)->platform->counting;
+  if (sample) counting->begin_launch(sample, &operation->work.commands[index], counts);
   iree_status_t status = write_launch(queue, operation, index, counts);
-  stream_counters_end(sample);
+  if (sample) counting->end_launch(sample);
   return status;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "softgpu/hsa/runtime.h"
+#include "softgpu/hsa/gpu_list.h"
 
 // Cards by processor:
 // PRODUCT(processor, chip id, marketing name, engines, MHz, XCCs, KiB of caches 1 to 3, memory's bits, its MHz)
@@ -103,7 +103,7 @@ enum {
   NUMBER(HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT, t->units, 0)                           \
   NUMBER(HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, product.clock, 2000)                              \
   NUMBER(HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS, 4, 1)                                        \
-  NUMBER(HSA_AMD_AGENT_INFO_BDFID, (agent->ordinal + 3) << 8, 0)                                   \
+  NUMBER(HSA_AMD_AGENT_INFO_BDFID, gpu_list_location(agent->ordinal), 0)                           \
   NUMBER(HSA_AMD_AGENT_INFO_MEMORY_WIDTH, product.memory_width, 0)                                 \
   NUMBER(HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY, product.memory_clock, 0)                         \
   NUMBER(HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU, simds(t) * waves_per_simd(t), 0)                     \

@@ -16,4 +16,7 @@ bool gpu_list_read(gpu_list_t* list, const char* target, const char* gpus);
 // NULL. Returns how many.
 uint32_t gpu_list_select(const gpu_list_t* list, const char* visible, uint32_t* chosen);
 
+// Where the GPU is on the PCI bus, as the kernel driver and HSA have it: bus, device and function.
+static inline uint32_t gpu_list_location(uint32_t ordinal) { return (ordinal + 3) << 8; }
+
 #endif  // IREE_C_SOFTGPU_HSA_GPU_LIST_H_

@@ -73,9 +73,9 @@ static void write_node(uint32_t node, const isa_target_t* t) {
   // A compute unit has four SIMDs up to gfx9 and two since.
   write_file(path,
              "cpu_cores_count 0\nsimd_count %u\nlds_size_in_kb %u\nwave_front_size %u\nsimd_per_cu %u\n"
-             "gfx_target_version %u\nvendor_id 4098\n",
+             "gfx_target_version %u\nvendor_id 4098\nlocation_id %u\ndomain 0\n",
              t->units * (t->major < 10 ? 4u : 2u), t->lds_kib, t->wave, t->major < 10 ? 4u : 2u,
-             t->major * 10000u + t->minor * 100u + t->stepping);
+             t->major * 10000u + t->minor * 100u + t->stepping, gpu_list_location(node - 1));
 }
 
 static void make_folder(void) {

@@ -1,4 +1,4 @@
-// Counters; see counters.h.
+// Counters by CUPTI; see counters.h.
 //
 //   start { push launch pop }* stop, decode: the data of all ranges, each by its name
 //
@@ -6,7 +6,6 @@
 // for it, or when there is no room for another range. A dispatch runs once: counters that need several passes are
 // refused.
 #include "hal/stream/counters.h"
-
 #include "hal/stream/cupti.h"
 #include "hal/stream/device.h"
 
@@ -191,18 +190,16 @@ static bool read_sample(void* data, uint64_t value, uint64_t* out_values) {
 }
 
 // The mutex is held until the end, so that ranges of several queues do not overlap.
-void stream_counters_begin(uint64_t value) {
+static void begin_launch(uint64_t value, const gpu_command_t* command, const uint32_t counts[3]) {
   sample_t* sample = (sample_t*)(uintptr_t)value;
-  if (!sample) return;
   counter_gpu_t* gpu = sample->gpu;
   iree_slim_mutex_lock(&gpu->mutex);
   if (gpu->range_count == MAX_RANGES) iree_status_ignore(collect(gpu));
   iree_status_ignore(push(gpu, sample));
 }
 
-void stream_counters_end(uint64_t value) {
+static void end_launch(uint64_t value) {
   sample_t* sample = (sample_t*)(uintptr_t)value;
-  if (!sample) return;
   if (sample->is_counted) iree_status_ignore(pop(sample->gpu));
   iree_slim_mutex_unlock(&sample->gpu->mutex);
 }
@@ -474,12 +471,14 @@ static uint32_t list_counters(const void* data, const hal_profile_counter_t** ou
   return counting->counter_count;
 }
 
-const hal_profile_counting_t stream_cuda_counting = {
-    .begin = begin_counting,
-    .end = end_counting,
-    .counters = list_counters,
-    .make_sample = make_sample,
-    .read_sample = read_sample,
-    .free_sample = free_sample,
-    .read_range = read_range,
+const stream_counting_t stream_cuda_counting = {
+    .base = {.begin = begin_counting,
+             .end = end_counting,
+             .counters = list_counters,
+             .make_sample = make_sample,
+             .read_sample = read_sample,
+             .free_sample = free_sample,
+             .read_range = read_range},
+    .begin_launch = begin_launch,
+    .end_launch = end_launch,
 };
