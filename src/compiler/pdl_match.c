@@ -82,18 +82,38 @@ static bool is_range(const ir_value_t* value) {
   return value->type->kind == IR_TYPE_OPAQUE && strcmp(value->type->name, "pdl.range") == 0;
 }
 
-// Of the pattern's values one at most is a range, which takes what the others leave.
-static bool match_list(pdl_t* p, const ir_op_t* pattern, uint32_t first, uint32_t count, pdl_thing_t all) {
-  uint32_t ranges = 0, at = 0;
+// How many each of the pattern's values takes of `all`: one that is no range one, a single range what the others leave,
+// and of several ranges each what the op's attribute says that there is in its place.
+static bool find_sizes(const ir_op_t* pattern, uint32_t first, uint32_t count, uint32_t all, const ir_op_t* op,
+                       const char* segments, int64_t* sizes) {
+  uint32_t ranges = 0;
+  int64_t sum = 0;
   for (uint32_t i = 0; i < count; ++i) ranges += is_range(ir_operand(pattern, first + i));
-  if (ranges > 1 || (ranges ? all.count + 1 < count : all.count != count)) return false;
+  if (ranges ? ranges == 1 && all + 1 < count : all != count) return false;
+  for (uint32_t i = 0; i < count; ++i)
+    sizes[i] = is_range(ir_operand(pattern, first + i)) ? (int64_t)all + 1 - count : 1;
+  if (ranges < 2) return true;
+  if (ir_op_ints(op, segments, sizes, count) != count) return false;
   for (uint32_t i = 0; i < count; ++i) {
-    ir_value_t* value = ir_operand(pattern, first + i);
+    bool fits = sizes[i] >= 0 && sizes[i] <= all && (sizes[i] == 1 || is_range(ir_operand(pattern, first + i)));
+    if (!fits) return false;
+    sum += sizes[i];
+  }
+  return sum == all;
+}
+
+static bool match_list(pdl_t* p, const ir_op_t* pattern, uint32_t first, uint32_t count, pdl_thing_t all,
+                       const ir_op_t* op) {
+  const char* segments = all.kind == PDL_IS_VALUES ? "operandSegmentSizes" : "resultSegmentSizes";
+  int64_t* sizes = ARENA_ARRAY(ir_context_arena(p->ctx), int64_t, count + 1);
+  uint32_t at = 0;
+  if (!find_sizes(pattern, first, count, all.count, op, segments, sizes)) return false;
+  for (uint32_t i = 0; i < count; ++i) {
     pdl_thing_t part = all;
-    part.count = is_range(value) ? all.count + 1 - count : 1;
+    part.count = (uint32_t)sizes[i];
     if (all.kind == PDL_IS_VALUES) part.values = all.values + at;
     if (all.kind == PDL_IS_TYPES) part.types = all.types + at;
-    if (!bind(p, value, part)) return false;
+    if (!bind(p, ir_operand(pattern, first + i), part)) return false;
     at += part.count;
   }
   return true;
@@ -121,8 +141,8 @@ static bool match_operation(pdl_t* p, const ir_op_t* pattern, ir_op_t* op) {
   uint32_t values = (uint32_t)counts[0], attrs = (uint32_t)counts[1];
   pdl_thing_t ins = {.kind = PDL_IS_VALUES, .count = op->operand_count, .values = operands};
   pdl_thing_t outs = {.kind = PDL_IS_TYPES, .count = op->result_count, .types = types};
-  return match_attributes(p, pattern, values, attrs, op) && match_list(p, pattern, 0, values, ins) &&
-         match_list(p, pattern, values + attrs, (uint32_t)counts[2], outs);
+  return match_attributes(p, pattern, values, attrs, op) && match_list(p, pattern, 0, values, ins, op) &&
+         match_list(p, pattern, values + attrs, (uint32_t)counts[2], outs, op);
 }
 
 // Values of the operation that others of the pattern have as well: its users are what may be it.

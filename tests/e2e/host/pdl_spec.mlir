@@ -6,6 +6,7 @@
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=pair --input=2xf32=1,2 --expected_output=2xf32=3,4 --expected_output=2xf32=7,8
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=numbers --input=2xi32=5,6 --input=2xf32=5,6 --expected_output=2xi32=-5,-6 --expected_output=2xf32=5,6
 // RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=sizes --input=2x3xf32=0 --expected_output=2 --expected_output=3
+// RUN: iree-run-module --device=local-sync --module=%t.vmfb --function=slices --input=4x4xf32=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --input=1 --input=2 --expected_output=2x2xf32=-6,-7,-10,-11 --expected_output=1x4xf32=-5,-6,-7,-8
 // RUN: iree-compile --iree-hal-target-device=local --iree-preprocessing-pdl-spec-filename=%t.spec.mlir --mlir-print-ir-after-all --compile-to=input %s -o - 2>&1 | FileCheck %s
 // CHECK: IR Dump After pdl-spec
 // CHECK-LABEL: @quotients
@@ -17,6 +18,11 @@
 // CHECK-NEXT: return %arg0
 // CHECK-LABEL: @sizes
 // CHECK: tensor.dim %arg0, %{{.*}} : tensor<?x?xf32>
+// CHECK-LABEL: @slices
+// CHECK: %[[S:.*]] = tensor.extract_slice %arg0[%arg1, %arg1] [%arg2, %arg2] [1, 1] : tensor<4x4xf32> to tensor<?x?xf32>
+// CHECK: arith.negf %[[S]]
+// CHECK: %[[R:.*]] = tensor.extract_slice %arg0[%arg1, 0] [1, 4] [1, 1]
+// CHECK: arith.negf %[[R]]
 // RUN: iree-opt --verify-roundtrip %t.spec.mlir -o %t.again.mlir && iree-compile --iree-hal-target-device=local --iree-preprocessing-pdl-spec-filename=%t.again.mlir --mlir-print-ir-after-all --compile-to=input %s -o - 2>&1 | FileCheck %s
 //
 // The same as a pass with an option, in iree-opt and among those that run before all others.
@@ -96,6 +102,36 @@ func.func @sizes(%x: tensor<?x?xf32>) -> (index, index) {
   return %1, %2 : index, index
 }
 
+// Several ranges take what operandSegmentSizes says that each has, also nothing.
+func.func @slices(%x: tensor<4x4xf32>, %i: index, %n: index) -> (tensor<?x?xf32>, tensor<1x4xf32>) {
+  %0 = arith.negf %x : tensor<4x4xf32>
+  %1 = tensor.extract_slice %0[%i, %i] [%n, %n] [1, 1] : tensor<4x4xf32> to tensor<?x?xf32>
+  %2 = tensor.extract_slice %0[%i, 0] [1, 4] [1, 1] : tensor<4x4xf32> to tensor<1x4xf32>
+  return %1, %2 : tensor<?x?xf32>, tensor<1x4xf32>
+}
+
+// spec: // A slice of -x is - of a slice of x.
+// spec: pdl.pattern @slices : benefit(1) {
+// spec:   %type = pdl.type
+// spec:   %slice_type = pdl.type
+// spec:   %x = pdl.operand : %type
+// spec:   %offsets = pdl.operands
+// spec:   %counts = pdl.operands
+// spec:   %steps = pdl.operands
+// spec:   %at = pdl.attribute
+// spec:   %by = pdl.attribute
+// spec:   %every = pdl.attribute
+// spec:   %segments = pdl.attribute
+// spec:   %negated = pdl.operation "arith.negf"(%x : !pdl.value) -> (%type : !pdl.type)
+// spec:   %n = pdl.result 0 of %negated
+// spec:   %slice = pdl.operation "tensor.extract_slice"(%n, %offsets, %counts, %steps : !pdl.value, !pdl.range<value>, !pdl.range<value>, !pdl.range<value>) {"static_offsets" = %at, "static_sizes" = %by, "static_strides" = %every, "operandSegmentSizes" = %segments} -> (%slice_type : !pdl.type)
+// spec:   pdl.rewrite %slice {
+// spec:     %moved = pdl.operation "tensor.extract_slice"(%x, %offsets, %counts, %steps : !pdl.value, !pdl.range<value>, !pdl.range<value>, !pdl.range<value>) {"static_offsets" = %at, "static_sizes" = %by, "static_strides" = %every, "operandSegmentSizes" = %segments} -> (%slice_type : !pdl.type)
+// spec:     %m = pdl.result 0 of %moved
+// spec:     %last = pdl.operation "arith.negf"(%m : !pdl.value) -> (%slice_type : !pdl.type)
+// spec:     pdl.replace %slice with %last
+// spec:   }
+// spec: }
 // spec: pdl.pattern @quotients : benefit(1) {
 // spec:   %type = pdl.type : f32
 // spec:   %0 = pdl.operand
