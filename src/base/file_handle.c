@@ -55,6 +55,8 @@ void iree_io_file_handle_release(iree_io_file_handle_t* handle) {
   iree_allocator_free(handle->host_allocator, handle);
 }
 
+bool iree_io_file_handle_uses_async_io(const iree_io_file_handle_t* handle) { return false; }
+
 iree_io_file_access_t iree_io_file_handle_access(const iree_io_file_handle_t* handle) { return handle->access; }
 
 iree_io_file_handle_primitive_t iree_io_file_handle_primitive(const iree_io_file_handle_t* handle) {

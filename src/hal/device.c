@@ -41,6 +41,21 @@ iree_status_t iree_hal_device_profiling_begin(iree_hal_device_t* device,
   return HAL_CALL(device, iree_hal_device, profiling_begin)(device, options);
 }
 
+iree_status_t iree_hal_device_external_capture_begin(iree_hal_device_t* device,
+                                                     const iree_hal_device_external_capture_options_t* options) {
+  if (!options || iree_string_view_is_empty(options->provider)) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "an external capture needs the name of its provider");
+  }
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED,
+                          "the device has no external captures, by '%.*s' or others; iree_hal_device_profiling_begin "
+                          "takes profiles",
+                          (int)options->provider.size, options->provider.data);
+}
+
+iree_status_t iree_hal_device_external_capture_end(iree_hal_device_t* device) {
+  return iree_make_status(IREE_STATUS_FAILED_PRECONDITION, "no external capture is taken");
+}
+
 // Resolves WHOLE_BUFFER and checks range, usage and access.
 static iree_status_t check_range(iree_hal_buffer_t* buffer, iree_device_size_t offset, iree_device_size_t* length,
                                  iree_hal_buffer_usage_t usage, iree_hal_memory_access_t access) {

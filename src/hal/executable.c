@@ -33,6 +33,14 @@ iree_status_t iree_hal_executable_lookup_function_by_name(iree_hal_executable_t*
   return HAL_CALL(executable, iree_hal_executable, lookup_function_by_name)(executable, name, out_function);
 }
 
+iree_status_t iree_hal_executable_lookup_global_by_name(iree_hal_executable_t* executable, iree_string_view_t name,
+                                                        iree_hal_queue_affinity_t queue_affinity,
+                                                        struct iree_hal_buffer_t** out_buffer) {
+  *out_buffer = NULL;
+  return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "executables show no variables, '%.*s' or others; bindings are",
+                          (int)name.size, name.data);
+}
+
 void iree_hal_executable_params_initialize(iree_hal_executable_params_t* out_executable_params) {
   memset(out_executable_params, 0, sizeof(*out_executable_params));
   out_executable_params->queue_affinity = IREE_HAL_QUEUE_AFFINITY_ANY;

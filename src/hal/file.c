@@ -94,6 +94,7 @@ iree_status_t iree_hal_file_import(iree_hal_device_t* device, iree_hal_queue_aff
 iree_hal_memory_access_t iree_hal_file_allowed_access(iree_hal_file_t* file) { return file->access; }
 uint64_t iree_hal_file_length(iree_hal_file_t* file) { return file->length; }
 iree_hal_buffer_t* iree_hal_file_storage_buffer(iree_hal_file_t* file) { return file->storage; }
+bool iree_hal_file_supports_synchronous_io(iree_hal_file_t* file) { return true; }
 
 iree_status_t iree_hal_file_validate_access(iree_hal_file_t* file, iree_hal_memory_access_t required_access) {
   if (iree_all_bits_set(file->access, required_access)) return iree_ok_status();

@@ -94,6 +94,8 @@ iree_allocator_t iree_vm_stack_allocator(const iree_vm_stack_t* stack) { return 
 iree_vm_invocation_flags_t iree_vm_stack_invocation_flags(const iree_vm_stack_t* stack) { return stack->flags; }
 
 void iree_vm_stack_set_budget(iree_vm_stack_t* stack, iree_budget_t* budget) { stack->budget = budget; }
+void iree_vm_stack_suspend_trace_zones(iree_vm_stack_t* stack) {}
+void iree_vm_stack_resume_trace_zones(iree_vm_stack_t* stack) {}
 iree_budget_t* iree_vm_stack_budget(const iree_vm_stack_t* stack) { return stack->budget; }
 
 void vm_stack_set_yields(iree_vm_stack_t* stack, bool yields) { stack->yields = yields; }

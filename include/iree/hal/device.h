@@ -307,6 +307,23 @@ IREE_API_EXPORT iree_status_t iree_hal_device_profiling_flush(iree_hal_device_t*
 // the device's time had to be dropped.
 IREE_API_EXPORT iree_status_t iree_hal_device_profiling_end(iree_hal_device_t* device);
 
+// Captures by a tool outside, which has formats of its own.
+typedef uint64_t iree_hal_device_external_capture_flags_t;
+enum iree_hal_device_external_capture_flag_bits_t {
+  IREE_HAL_DEVICE_EXTERNAL_CAPTURE_FLAG_NONE = 0u,
+};
+typedef struct iree_hal_device_external_capture_options_t {
+  iree_string_view_t provider;   // the tool: "renderdoc", "metal"
+  iree_string_view_t file_path;  // the tool's, or empty
+  iree_string_view_t label;      // of the capture, or empty
+  iree_hal_device_external_capture_flags_t flags;
+} iree_hal_device_external_capture_options_t;
+// Starts and ends one. No device here has such tools. Errors: INVALID_ARGUMENT without a provider; UNIMPLEMENTED; of
+// the end FAILED_PRECONDITION, for there is no capture.
+IREE_API_EXPORT iree_status_t iree_hal_device_external_capture_begin(
+    iree_hal_device_t* device, const iree_hal_device_external_capture_options_t* options);
+IREE_API_EXPORT iree_status_t iree_hal_device_external_capture_end(iree_hal_device_t* device);
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Lists of devices, which they retain, of a fixed capacity
 //===----------------------------------------------------------------------------------------------------------------===

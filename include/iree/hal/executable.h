@@ -100,6 +100,11 @@ IREE_API_EXPORT iree_status_t iree_hal_executable_function_parameters(
 IREE_API_EXPORT iree_status_t iree_hal_executable_lookup_function_by_name(iree_hal_executable_t* executable,
                                                                           iree_string_view_t name,
                                                                           iree_hal_executable_function_t* out_function);
+// A buffer over a variable of the executable's. Errors: UNIMPLEMENTED, for no format here shows its variables.
+IREE_API_EXPORT iree_status_t iree_hal_executable_lookup_global_by_name(iree_hal_executable_t* executable,
+                                                                        iree_string_view_t name,
+                                                                        iree_hal_queue_affinity_t queue_affinity,
+                                                                        struct iree_hal_buffer_t** out_buffer);
 
 // For drivers.
 typedef struct iree_hal_executable_vtable_t {

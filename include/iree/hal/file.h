@@ -34,6 +34,8 @@ IREE_API_EXPORT iree_hal_memory_access_t iree_hal_file_allowed_access(iree_hal_f
 IREE_API_EXPORT uint64_t iree_hal_file_length(iree_hal_file_t* file);
 // The contents as a buffer, when the file is memory; else NULL. Not retained.
 IREE_API_EXPORT iree_hal_buffer_t* iree_hal_file_storage_buffer(iree_hal_file_t* file);
+// Whether iree_hal_file_read and _write take it: all files do.
+IREE_API_EXPORT bool iree_hal_file_supports_synchronous_io(iree_hal_file_t* file);
 // Errors: PERMISSION_DENIED.
 IREE_API_EXPORT iree_status_t iree_hal_file_validate_access(iree_hal_file_t* file,
                                                             iree_hal_memory_access_t required_access);

@@ -72,6 +72,8 @@ IREE_API_EXPORT void iree_io_file_handle_release(iree_io_file_handle_t* handle);
 
 IREE_API_EXPORT iree_io_file_access_t iree_io_file_handle_access(const iree_io_file_handle_t* handle);
 IREE_API_EXPORT iree_io_file_handle_primitive_t iree_io_file_handle_primitive(const iree_io_file_handle_t* handle);
+// Whether the platform reads it asynchronously: no file is opened so.
+IREE_API_EXPORT bool iree_io_file_handle_uses_async_io(const iree_io_file_handle_t* handle);
 static inline iree_io_file_handle_type_t iree_io_file_handle_type(const iree_io_file_handle_t* handle) {
   return iree_io_file_handle_primitive(handle).type;
 }

@@ -128,6 +128,9 @@ IREE_API_EXPORT iree_status_t iree_vm_stack_function_enter(iree_vm_stack_t* stac
                                                            iree_vm_stack_frame_t** out_callee_frame);
 IREE_API_EXPORT iree_status_t iree_vm_stack_function_leave(iree_vm_stack_t* stack);
 
+// Zones of traces that a fiber leaves and comes back to. Traces are empty here: nothing happens.
+IREE_API_EXPORT void iree_vm_stack_suspend_trace_zones(iree_vm_stack_t* stack);
+IREE_API_EXPORT void iree_vm_stack_resume_trace_zones(iree_vm_stack_t* stack);
 // The frames as text, newest first, one a line: "[ 1] bytecode module.main:42 model.mlir:3:8".
 IREE_API_EXPORT iree_status_t iree_vm_stack_format_backtrace(iree_vm_stack_t* stack, iree_string_builder_t* builder);
 // Adds the backtrace to a failure.
