@@ -82,9 +82,7 @@ static bool end_carried(lower_op_t* n, const carried_t* c, const lower_value_t* 
                         lower_list_t* out) {
   *out = (lower_list_t)LOWER_LIST(n->ctx);
   if (count != c->count) return lower_error(n, "yields other values than it carries");
-  uint32_t tensors = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    tensors += c->buffers[i].memory != NULL;
     if (c->buffers[i].memory ? !assign(n, c, i, values[i]) : !workgroup_flatten(n, c->like[i].type, values[i], out)) {
       return false;
     }
