@@ -1,4 +1,7 @@
-// Complex tensors are two real ones. Elementwise functions by their definitions over both parts.
+// Complex tensors are two real ones. Elementwise functions by their definitions over both parts. Where parts are zero,
+// infinite or too large for a factor, they give what C's Annex G says.
+#include <math.h>
+
 #include "dialects/stablehlo.h"
 #include "import/stablehlo/ops.h"
 
@@ -13,6 +16,13 @@ static ir_value_t* quotient(lower_op_t* n, ir_value_t* x, ir_value_t* y) {
   return graph_binary(n->b, SCALAR_div, x, y);
 }
 static ir_value_t* call(lower_op_t* n, scalar_fn_t fn, ir_value_t* x) { return graph_unary(n->b, fn, x); }
+static ir_value_t* both(lower_op_t* n, ir_value_t* x, ir_value_t* y) { return graph_binary(n->b, SCALAR_and, x, y); }
+static ir_value_t* is_zero(lower_op_t* n, ir_value_t* x) { return lower_with_number(n, SCALAR_eq, x, 0); }
+
+// A product with a function of x that is 0 where x is: the zero wins over an infinite factor.
+static ir_value_t* keep_zero(lower_op_t* n, ir_value_t* product, ir_value_t* x) {
+  return graph_select(n->b, both(n, call(n, SCALAR_is_nan, product), is_zero(n, x)), x, product);
+}
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Arithmetic
@@ -20,6 +30,36 @@ static ir_value_t* call(lower_op_t* n, scalar_fn_t fn, ir_value_t* x) { return g
 
 static pair_t complex_mul(lower_op_t* n, pair_t x, pair_t y) {
   return (pair_t){sub(n, mul(n, x.re, y.re), mul(n, x.im, y.im)), add(n, mul(n, x.re, y.im), mul(n, x.im, y.re))};
+}
+
+// Signed ones where a part of x is infinite, and zeros.
+static ir_value_t* infinite_part(lower_op_t* n, ir_value_t* part) {
+  ir_value_t* size =
+      graph_select(n->b, call(n, SCALAR_is_inf, part), lower_number_like(n, part, 1), lower_number_like(n, part, 0));
+  return graph_binary(n->b, SCALAR_copysign, size, part);
+}
+
+// x / y with quotient q, which is no number where y is zero or one of them infinite: infinite, but zero where y is.
+static pair_t recover_quotient(lower_op_t* n, pair_t x, pair_t y, pair_t q) {
+  ir_builder_t* b = n->b;
+  ir_value_t* lost = both(n, call(n, SCALAR_is_nan, q.re), call(n, SCALAR_is_nan, q.im));
+  ir_value_t* by_zero = both(n, is_zero(n, y.re), is_zero(n, y.im));
+  ir_value_t* far = graph_binary(b, SCALAR_or, call(n, SCALAR_is_inf, y.re), call(n, SCALAR_is_inf, y.im));
+  ir_value_t* huge = graph_binary(b, SCALAR_or, call(n, SCALAR_is_inf, x.re), call(n, SCALAR_is_inf, x.im));
+  ir_value_t* endless = graph_binary(b, SCALAR_copysign, lower_number_like(n, y.re, INFINITY), y.re);
+  pair_t over = {mul(n, endless, x.re), mul(n, endless, x.im)};
+  ir_value_t* finite = both(n, call(n, SCALAR_is_finite, x.re), call(n, SCALAR_is_finite, x.im));
+  pair_t u = {graph_select(b, huge, infinite_part(n, x.re), x.re), graph_select(b, huge, infinite_part(n, x.im), x.im)};
+  pair_t v = {graph_select(b, far, infinite_part(n, y.re), y.re), graph_select(b, far, infinite_part(n, y.im), y.im)};
+  ir_value_t* scale = graph_select(b, far, lower_number_like(n, y.re, 0), lower_number_like(n, y.re, INFINITY));
+  pair_t boxed = {mul(n, scale, add(n, mul(n, u.re, v.re), mul(n, u.im, v.im))),
+                  mul(n, scale, sub(n, mul(n, u.im, v.re), mul(n, u.re, v.im)))};
+  // Infinite by infinite has no value.
+  ir_value_t* one_sided = graph_select(b, far, finite, huge);
+  boxed.re = graph_select(b, one_sided, boxed.re, q.re);
+  boxed.im = graph_select(b, one_sided, boxed.im, q.im);
+  return (pair_t){graph_select(b, lost, graph_select(b, by_zero, over.re, boxed.re), q.re),
+                  graph_select(b, lost, graph_select(b, by_zero, over.im, boxed.im), q.im)};
 }
 
 // Divided by the larger part first, so that squares do not overflow.
@@ -31,25 +71,41 @@ static pair_t complex_div(lower_op_t* n, pair_t x, pair_t y) {
   ir_value_t* scale = add(n, large, mul(n, small, ratio));
   ir_value_t *re_wide = add(n, x.re, mul(n, x.im, ratio)), *re_tall = add(n, mul(n, x.re, ratio), x.im);
   ir_value_t *im_wide = sub(n, x.im, mul(n, x.re, ratio)), *im_tall = sub(n, mul(n, x.im, ratio), x.re);
-  return (pair_t){quotient(n, graph_select(n->b, wide, re_wide, re_tall), scale),
-                  quotient(n, graph_select(n->b, wide, im_wide, im_tall), scale)};
+  pair_t q = {quotient(n, graph_select(n->b, wide, re_wide, re_tall), scale),
+              quotient(n, graph_select(n->b, wide, im_wide, im_tall), scale)};
+  return recover_quotient(n, x, y, q);
 }
 
 // sqrt(re^2 + im^2) as large * sqrt(1 + (small / large)^2).
 static ir_value_t* magnitude(lower_op_t* n, pair_t x) {
   ir_value_t *a = call(n, SCALAR_abs, x.re), *b = call(n, SCALAR_abs, x.im);
   ir_value_t *large = graph_binary(n->b, SCALAR_max, a, b), *small = graph_binary(n->b, SCALAR_min, a, b);
-  ir_value_t* zero = lower_number_like(n, large, 0);
   ir_value_t* ratio = quotient(n, small, large);
   ir_value_t* root = call(n, SCALAR_sqrt, lower_with_number(n, SCALAR_add, mul(n, ratio, ratio), 1));
-  ir_value_t* is_zero = graph_binary(n->b, SCALAR_eq, large, zero);
   ir_value_t* infinite = call(n, SCALAR_is_inf, large);
-  return graph_select(n->b, graph_binary(n->b, SCALAR_or, is_zero, infinite), large, mul(n, large, root));
+  return graph_select(n->b, graph_binary(n->b, SCALAR_or, is_zero(n, large), infinite), large, mul(n, large, root));
+}
+
+// Functions that grow like e^x are taken of an x that is nearer to zero where it is large, and multiplied by `factor`
+// behind all other factors, which may bring an overflow back.
+typedef struct growth_t {
+  ir_value_t *x, *factor;
+} growth_t;
+
+static growth_t tame(lower_op_t* n, ir_value_t* x, bool both_sides) {
+  double shift = ir_type_scalar(x->type)->float_kind == IR_F64 ? 512 : 64;  // x - shift is exact from 5/4 shift on
+  ir_value_t* size = both_sides ? call(n, SCALAR_abs, x) : x;
+  ir_value_t* far = lower_with_number(n, SCALAR_gt, size, 1.25 * shift);
+  ir_value_t* nearer = sub(n, x, graph_binary(n->b, SCALAR_copysign, lower_number_like(n, x, shift), x));
+  return (growth_t){graph_select(n->b, far, nearer, x),
+                    graph_select(n->b, far, lower_number_like(n, x, exp(shift)), lower_number_like(n, x, 1))};
 }
 
 static pair_t complex_exp(lower_op_t* n, pair_t x) {
-  ir_value_t* scale = call(n, SCALAR_exp, x.re);
-  return (pair_t){mul(n, scale, call(n, SCALAR_cos, x.im)), mul(n, scale, call(n, SCALAR_sin, x.im))};
+  growth_t growth = tame(n, x.re, false);
+  ir_value_t* scale = call(n, SCALAR_exp, growth.x);
+  ir_value_t *re = mul(n, scale, call(n, SCALAR_cos, x.im)), *im = mul(n, scale, call(n, SCALAR_sin, x.im));
+  return (pair_t){mul(n, re, growth.factor), keep_zero(n, mul(n, im, growth.factor), x.im)};
 }
 
 static pair_t complex_log(lower_op_t* n, pair_t x) {
@@ -71,26 +127,36 @@ static pair_t complex_sqrt(lower_op_t* n, pair_t x) {
 
 // sin(a + bi) = sin a cosh b + i cos a sinh b, cos(a + bi) = cos a cosh b - i sin a sinh b
 static pair_t complex_sin(lower_op_t* n, pair_t x) {
-  return (pair_t){mul(n, call(n, SCALAR_sin, x.re), call(n, SCALAR_cosh, x.im)),
-                  mul(n, call(n, SCALAR_cos, x.re), call(n, SCALAR_sinh, x.im))};
+  growth_t growth = tame(n, x.im, true);
+  ir_value_t* re = mul(n, call(n, SCALAR_sin, x.re), call(n, SCALAR_cosh, growth.x));
+  ir_value_t* im = mul(n, call(n, SCALAR_cos, x.re), call(n, SCALAR_sinh, growth.x));
+  return (pair_t){keep_zero(n, mul(n, re, growth.factor), x.re), keep_zero(n, mul(n, im, growth.factor), x.im)};
 }
 static pair_t complex_cos(lower_op_t* n, pair_t x) {
-  return (pair_t){mul(n, call(n, SCALAR_cos, x.re), call(n, SCALAR_cosh, x.im)),
-                  call(n, SCALAR_neg, mul(n, call(n, SCALAR_sin, x.re), call(n, SCALAR_sinh, x.im)))};
+  growth_t growth = tame(n, x.im, true);
+  ir_value_t* re = mul(n, call(n, SCALAR_cos, x.re), call(n, SCALAR_cosh, growth.x));
+  ir_value_t* im = mul(n, call(n, SCALAR_sin, x.re), call(n, SCALAR_sinh, growth.x));
+  im = keep_zero(n, keep_zero(n, mul(n, im, growth.factor), x.re), x.im);
+  return (pair_t){mul(n, re, growth.factor), call(n, SCALAR_neg, im)};
 }
 
-// (tanh a + i tan b) / (1 + i tanh a tan b)
+// (tanh a + i tan b) / (1 + i tanh a tan b), which is +-1 where a is infinite.
 static pair_t complex_tanh(lower_op_t* n, pair_t x) {
   ir_value_t *a = call(n, SCALAR_tanh, x.re), *b = call(n, SCALAR_tan, x.im);
-  return complex_div(n, (pair_t){a, b}, (pair_t){lower_number_like(n, a, 1), mul(n, a, b)});
+  pair_t y = complex_div(n, (pair_t){a, b}, (pair_t){lower_number_like(n, a, 1), mul(n, a, b)});
+  ir_value_t* end = call(n, SCALAR_is_inf, x.re);
+  ir_value_t* zero = graph_binary(n->b, SCALAR_copysign, lower_number_like(n, x.im, 0), x.im);
+  return (pair_t){graph_select(n->b, end, a, y.re), keep_zero(n, graph_select(n->b, end, zero, y.im), x.im)};
 }
 
-// exp(a) cos b - 1 without the difference of near numbers: expm1(a) cos b - 2 sin(b / 2)^2
+// exp(a) cos b - 1 without the difference of near numbers: expm1(a) cos b - 2 sin(b / 2)^2, while the 1 matters.
 static pair_t complex_expm1(lower_op_t* n, pair_t x) {
   ir_value_t *half = call(n, SCALAR_sin, lower_with_number(n, SCALAR_mul, x.im, 0.5)),
              *wave = call(n, SCALAR_cos, x.im);
   ir_value_t* rest = lower_with_number(n, SCALAR_mul, mul(n, half, half), 2);
-  return (pair_t){sub(n, mul(n, call(n, SCALAR_expm1, x.re), wave), rest), complex_exp(n, x).im};
+  ir_value_t* near = sub(n, mul(n, call(n, SCALAR_expm1, x.re), wave), rest);
+  pair_t whole = complex_exp(n, x);
+  return (pair_t){graph_select(n->b, lower_with_number(n, SCALAR_gt, x.re, 64), whole.re, near), whole.im};
 }
 
 // log |1 + z| is log1p(a (2 + a) + b^2) / 2 while the squares are no matter.
@@ -121,19 +187,26 @@ static pair_t complex_neg(lower_op_t* n, pair_t x) {
 
 static pair_t complex_sign(lower_op_t* n, pair_t x) {
   ir_value_t* size = magnitude(n, x);
-  ir_value_t *zero = lower_number_like(n, size, 0), *is_zero = graph_binary(n->b, SCALAR_eq, size, zero);
-  return (pair_t){graph_select(n->b, is_zero, zero, quotient(n, x.re, size)),
-                  graph_select(n->b, is_zero, zero, quotient(n, x.im, size))};
+  ir_value_t *zero = lower_number_like(n, size, 0), *none = is_zero(n, size);
+  return (pair_t){graph_select(n->b, none, zero, quotient(n, x.re, size)),
+                  graph_select(n->b, none, zero, quotient(n, x.im, size))};
 }
 
-// x^y = exp(y log x), and 0 to any power but 0 is 0.
+// x^y = exp(y log x), for real y without the products by its zero. 0 to powers of positive real part is 0, and anything
+// to the power 0 is 1.
 static pair_t complex_pow(lower_op_t* n, pair_t x, pair_t y) {
-  pair_t result = complex_exp(n, complex_mul(n, y, complex_log(n, x)));
-  ir_value_t* zero = lower_number_like(n, x.re, 0);
-  ir_value_t* x_zero = graph_binary(n->b, SCALAR_eq, magnitude(n, x), zero);
-  ir_value_t* y_zero = graph_binary(n->b, SCALAR_eq, magnitude(n, y), zero);
-  ir_value_t* at_zero = graph_select(n->b, y_zero, lower_number_like(n, x.re, 1), zero);
-  return (pair_t){graph_select(n->b, x_zero, at_zero, result.re), graph_select(n->b, x_zero, zero, result.im)};
+  ir_builder_t* b = n->b;
+  pair_t log = complex_log(n, x), product = complex_mul(n, y, log);
+  ir_value_t *is_real = is_zero(n, y.im), *zero = lower_number_like(n, x.re, 0);
+  product.re = graph_select(b, is_real, mul(n, y.re, log.re), product.re);
+  product.im = graph_select(b, is_real, keep_zero(n, mul(n, y.re, log.im), log.im), product.im);
+  pair_t result = complex_exp(n, product);
+  ir_value_t *from_zero = both(n, is_zero(n, x.re), is_zero(n, x.im)), *no_power = both(n, is_zero(n, y.re), is_real);
+  ir_value_t *none = lower_number_like(n, x.re, NAN), *rises = lower_with_number(n, SCALAR_gt, y.re, 0);
+  ir_value_t* at_zero = graph_select(b, rises, zero, none);
+  ir_value_t* re =
+      graph_select(b, no_power, lower_number_like(n, x.re, 1), graph_select(b, from_zero, at_zero, result.re));
+  return (pair_t){re, graph_select(b, no_power, zero, graph_select(b, from_zero, at_zero, result.im))};
 }
 
 // -i log((x + i y) / sqrt(x^2 + y^2))

@@ -613,6 +613,36 @@ return %0 : tensor<3x2xf32>""", [lower, b], [np.linalg.solve(matrix, b)])
     s.write("stablehlo")
 
 
+I, NAN = float("inf"), float("nan")
+# Function, argument(s), result: where C's Annex G has one, that.
+SPECIAL_COMPLEXES = {
+    "exponential": [((I, 0), (I, 0)), ((1e20, -0.0), (I, -0.0)), ((NAN, 0), (NAN, 0)), ((100, 1e-20), (I, 2.6881171e23))],
+    "exponential_minus_one": [((1e20, 0), (I, 0)), ((I, 0), (I, 0)), ((100, 3e-6), (I, 8.064351e37)), ((65, 0), (1.694889e28, 0))],
+    "sine": [((0, I), (0, I)), ((0, NAN), (0, NAN)), ((1e-20, 100), (1.3440586e23, I)), ((1, 0), (0.84147098, 0))],
+    "cosine": [((0, I), (I, 0)), ((0, -I), (I, 0)), ((3, 0), (-0.98999250, -0.0)), ((1e-20, 100), (I, -1.3440586e23))],
+    "tanh": [((I, I), (1, 0)), ((-I, -I), (-1, -0.0)), ((I, 1), (1, 0)), ((NAN, 0), (NAN, 0))],
+    "tan": [((I, I), (0, 1)), ((-I, I), (0, 1)), ((1, -I), (0, -1)), ((0, NAN), (0, NAN))],
+    "logistic": [((-100, 1), (0, 0)), ((-1e20, 2), (0, 0)), ((I, 0), (1, 0)), ((100, 0), (1, 0))],
+    "rsqrt": [((I, 0), (0, 0)), ((1, I), (0, 0)), ((0, -I), (0, 0)), ((4, 0), (0.5, 0))],
+    "divide": [((1, 1, I, I), (0, 0)), ((1, 2, 0, 0), (I, I)), ((I, 1, 1, 1), (I, -I)), ((-3, 0, -0.0, 0), (I, NAN)),
+               ((NAN, I, I, 0), (NAN, NAN))],
+    "power": [((0, 0, 0, 0), (1, 0)), ((0, 0, 1, 1), (0, 0)), ((0, 0, -1, 0), (NAN, NAN)), ((I, 0, 2.5, 0), (I, 0)), ((I, I, 0, 0), (1, 0)),
+              ((0, I, -1, 0), (0, 0))],
+}
+
+
+def special_complexes():
+    s = Suite("special_complexes", "Functions of complex numbers that are zero, infinite, large or none.")
+    for name, rows in SPECIAL_COMPLEXES.items():
+        inputs = np.array([row[0] for row in rows], np.float32).T
+        kind, part, operands = f"tensor<{len(rows)}xcomplex<f32>>", f"tensor<{len(rows)}xf32>", ["%z", "%w"][:len(inputs) // 2]
+        body = "".join(f"{z} = stablehlo.complex {x}, {y} : {kind}\n" for z, x, y in zip(operands, ["%a", "%c"], ["%b", "%d"]))
+        body += f"%0 = stablehlo.{name} {', '.join(operands)} : {kind}\n%re = stablehlo.real %0 : ({kind}) -> {part}\n" \
+                f"%im = stablehlo.imag %0 : ({kind}) -> {part}\nreturn %re, %im : {part}, {part}"
+        s.add(name, body, list(inputs), list(np.array([row[1] for row in rows], np.float32).T), 1e-6)
+    s.write("stablehlo")
+
+
 def complexes():
     """Each case makes %z of %a and %b (and %w of %c and %d), and gives the parts of %0."""
     s = Suite("complexes", "Complex elements in functions, orders, reductions, scatters.")
@@ -915,5 +945,6 @@ return %4 : tensor<2xf32>""", [x, y], [np.maximum(x @ y, 0).sum(1)])
 
 
 if __name__ == "__main__":
-    for suite in [elementwise, compare, shapes, contractions, reductions, indexing, linear, complexes, special, control, mhlo]:
+    for suite in [elementwise, compare, shapes, contractions, reductions, indexing, linear, complexes, special_complexes, special, control,
+                  mhlo]:
         suite()
