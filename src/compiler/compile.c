@@ -463,7 +463,9 @@ static bool stage_layout(run_t* r) {
     void* target = (void*)&r->options->targets[i];
     if (r->options->data_tiling && !run_step(r, r->programs[i].module, "assign-layouts", step_layout, target))
       return false;
-    if (!run_passes(r, r->programs[i].module, (const pass_t*[]){&row_pass_in_place}, 1)) return false;
+    const pass_t* const passes[] = {&row_pass_schedule, &row_pass_in_place};
+    bool many = is_gpu(&r->options->targets[i].device);  // which run at once
+    if (!run_passes(r, r->programs[i].module, passes + !many, 1u + many)) return false;
   }
   return true;
 }

@@ -77,7 +77,8 @@ typedef struct host_pair_t {
 // First and last moment of an op, regions included; at ir_op_t.data.
 typedef struct span_t {
   uint32_t first, last;
-  host_pair_t* pairs;  // of a loop: one for each carried value; `next` is NULL for those that have one place
+  struct span_t* part;  // of a dispatch: from the first to the last of those that need not wait for one another
+  host_pair_t* pairs;   // of a loop: one for each carried value; `next` is NULL for those that have one place
 } span_t;
 
 typedef struct access_t {

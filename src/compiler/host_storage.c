@@ -7,7 +7,17 @@
 #include "base/memory.h"
 #include "compiler/host_state.h"
 
+// Whether the op uses what one of the part makes.
+static bool needs_part(const ir_op_t* op, const span_t* part) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const ir_op_t* def = ir_operand(op, i)->def;
+    if (def && def->parent == op->parent && ((const span_t*)def->data)->part == part) return true;
+  }
+  return false;
+}
+
 static void number_ops(host_t* h, ir_block_t* block, uint32_t* next) {
+  span_t* part = NULL;
   IR_FOR_OPS(op, block) {
     span_t* span = ARENA_NEW(ir_context_arena(h->ctx), span_t);
     op->data = span;
@@ -15,12 +25,22 @@ static void number_ops(host_t* h, ir_block_t* block, uint32_t* next) {
     bool host = !ir_is(op, GRAPH_DISPATCH);
     for (uint32_t r = 0; host && r < op->region_count; ++r) number_ops(h, op->regions[r].first, next);
     span->last = (*next)++;
+    if (host && op->region_count) part = NULL;
+    if (host) continue;
+    if (!part || needs_part(op, part)) {
+      part = ARENA_NEW(ir_context_arena(h->ctx), span_t);
+      part->first = span->first;
+    }
+    part->last = span->last;
+    span->part = part;
   }
 }
 
 static const span_t* span_of(const ir_op_t* op) { return op->data; }
 uint32_t host_op_begins(const ir_op_t* op) { return span_of(op)->first; }
 uint32_t host_op_ends(const ir_op_t* op) { return span_of(op)->last; }
+// The part's, for a dispatch: what one of them is done with, another may still not write.
+static uint32_t part_ends(const ir_op_t* op) { return span_of(op)->part ? span_of(op)->part->last : span_of(op)->last; }
 
 static bool is_changed_by(const ir_value_t* value, const ir_op_t* op) {
   int64_t place = ir_is(op, GRAPH_DISPATCH) ? graph_in_place(op) : -1;
@@ -28,11 +48,12 @@ static bool is_changed_by(const ir_value_t* value, const ir_op_t* op) {
 }
 
 // Last moment at which `value`, defined in `block`, is needed.
-static uint32_t last_use(const ir_value_t* value, const ir_block_t* block, uint32_t at_least) {
+static uint32_t last_use(const ir_value_t* value, const ir_block_t* block, uint32_t at_least,
+                         uint32_t (*ends)(const ir_op_t* op)) {
   IR_FOR_USES(use, value) {
     const ir_op_t* op = use->owner;
     while (op && op->parent != block) op = ir_op_parent(op);
-    if (op && span_of(op)->last > at_least) at_least = span_of(op)->last;
+    if (op && ends(op) > at_least) at_least = ends(op);
   }
   return at_least;
 }
@@ -41,7 +62,7 @@ static uint32_t last_use(const ir_value_t* value, const ir_block_t* block, uint3
 static uint32_t last_use_of_place(const ir_value_t* value, const ir_block_t* block, uint32_t at_least) {
   while (value) {
     const ir_value_t* next = NULL;
-    at_least = last_use(value, block, at_least);
+    at_least = last_use(value, block, at_least, part_ends);
     IR_FOR_USES(use, value) {
       if (is_changed_by(value, use->owner)) next = &use->owner->results[0];
     }
@@ -104,8 +125,8 @@ static bool slot_fits(const host_slot_t* slot, const host_slot_t* wanted, uint32
 }
 
 span_t host_span_alive(const ir_value_t* value) {
-  const span_t* span = span_of(value->def);
-  return (span_t){.first = span->first, .last = last_use_of_place(value, value->def->parent, span->last)};
+  const span_t *span = span_of(value->def), *part = span->part ? span->part : span;
+  return (span_t){.first = part->first, .last = last_use_of_place(value, value->def->parent, part->last)};
 }
 
 static storage_t* slot_new(host_t* h, const ir_value_t* value, const ir_block_t* block, uint32_t first, uint32_t last) {
@@ -147,7 +168,7 @@ static storage_t* arena_new(host_t* h, const ir_value_t* value, uint32_t first, 
 
 // No store of the global comes between a load and a use of what it loaded.
 static bool load_is_stable(const ir_op_t* load, const host_global_t* global) {
-  uint32_t last = global->store_count ? last_use(&load->results[0], load->parent, 0) : 0;
+  uint32_t last = global->store_count ? last_use(&load->results[0], load->parent, 0, host_op_ends) : 0;
   for (uint32_t i = 0; i < global->store_count; ++i) {
     const ir_op_t* store = global->stores[i];
     while (store && store->parent != load->parent) store = ir_op_parent(store);

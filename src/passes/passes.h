@@ -25,6 +25,7 @@
   PASS(pass_windows, "windows", false, "pieces of arrays that loops read and write where they are")           \
   PASS(pass_form_dispatches, "form-dispatches", true, "group graph ops into graph.dispatch, one kernel each") \
   PASS(pass_unroll, "unroll", false, "short rounds of counted loops side by side")                            \
+  PASS(pass_schedule, "schedule", false, "dispatches that do not need one another side by side")              \
   PASS(pass_in_place, "in-place", false, "updates of arrays in the arrays' own memory")                       \
   PASS(pass_donation, "donation", false, "dispatches that may write where they read what callers give up")    \
   PASS(pass_contract_form, "contract-form", true, "contractions as batch, rows, reduction by reduction, columns")

@@ -3,9 +3,12 @@
 // Kernels are given the addresses of the binding table's buffers anew where these changed since the last replay; the
 // library's copies and fills are not: a replay that needs others than before is a run of calls, as is one while another
 // thread has the graph.
+//
+// Commands that no barrier divides are a part. They depend on all of the part before, not on one another, so that the
+// GPU runs them side by side.
 #include "hal/stream/writer.h"
 
-enum { MIN_COMMANDS = 2, CAPTURE_OF_THREAD = 1 };
+enum { MIN_COMMANDS = 2, CAPTURE_OF_THREAD = 1, SET_DEPENDENCIES = 1, MAX_PART = 32 };
 
 typedef struct stream_graph_t {
   iree_allocator_t host_allocator;
@@ -20,6 +23,7 @@ typedef struct stream_graph_t {
   gpu_range_t* ranges;    // of the slots, that it is for
   bool* is_changed;       // by slot
   void** nodes;           // by command, of those that are kernels; else NULL
+  void** added;           // all of them in order, while it is captured
   uint8_t* arguments;     // of dispatches with slots
   size_t arguments_size;  // bytes
   stream_launch_t* launches;
@@ -53,25 +57,50 @@ static void free_graphs(stream_graph_t* graph) {
   graph->captured = graph->executable = NULL;
 }
 
-// What was added last.
-static iree_status_t find_node(const stream_writer_t* writer, void** out_node) {
+// Where in `added` the part before begins, where the one that is captured does, and where that ends.
+typedef struct parts_t {
+  uint32_t before, current, end;
+} parts_t;
+
+// What the next command depends on, where that is not just what was added last.
+static iree_status_t begin_command(const stream_writer_t* writer, const stream_graph_t* graph, bool waits,
+                                   parts_t* parts) {
+  if (!writer->api->capture_depend) return iree_ok_status();
+  uint32_t size = parts->end - parts->current;
+  if (size && (waits || size == MAX_PART)) *parts = (parts_t){parts->current, parts->end, parts->end};
+  bool follows_one = parts->end == parts->current && parts->current - parts->before <= 1;
+  if (follows_one) return iree_ok_status();
+  return STREAM_CALL(writer->api, capture_depend, writer->stream, graph->added + parts->before,
+                     parts->current - parts->before, SET_DEPENDENCIES);
+}
+
+// Finds the node that the command has added, the last one of several; a command for nothing adds none.
+static iree_status_t end_command(const stream_writer_t* writer, stream_graph_t* graph, parts_t* parts,
+                                 void** out_node) {
   int state = 0;
   uint64_t id = 0;
-  void* graph = NULL;
+  void* captured = NULL;
   void* const* last = NULL;
   size_t count = 0;
-  IREE_RETURN_IF_ERROR(STREAM_CALL(writer->api, capture_info, writer->stream, &state, &id, &graph, &last, &count));
-  if (count == 1) *out_node = last[0];
+  *out_node = NULL;
+  IREE_RETURN_IF_ERROR(STREAM_CALL(writer->api, capture_info, writer->stream, &state, &id, &captured, &last, &count));
+  if (count != 1) return iree_ok_status();
+  for (uint32_t i = parts->before; i < parts->end; ++i) {
+    if (graph->added[i] == last[0]) return iree_ok_status();
+  }
+  *out_node = graph->added[parts->end++] = last[0];
   return iree_ok_status();
 }
 
 static iree_status_t write_all(stream_writer_t* writer, stream_graph_t* graph, const gpu_range_t* ranges) {
+  parts_t parts = {0};
   for (uint32_t i = 0; i < graph->work.count; ++i) {
     const gpu_command_t* command = &graph->work.commands[i];
-    const uint32_t* counts = command->dispatch.workgroup_count;
+    void* node = NULL;
+    IREE_RETURN_IF_ERROR(begin_command(writer, graph, command->waits, &parts));
     IREE_RETURN_IF_ERROR(stream_write_command(writer, ranges, command));
-    bool is_launched = uses_slots(command) && counts[0] && counts[1] && counts[2];
-    if (is_launched) IREE_RETURN_IF_ERROR(find_node(writer, &graph->nodes[i]));
+    IREE_RETURN_IF_ERROR(end_command(writer, graph, &parts, &node));
+    if (uses_slots(command)) graph->nodes[i] = node;
   }
   return iree_ok_status();
 }
@@ -116,7 +145,7 @@ static iree_status_t allocate(const gpu_work_t* work, iree_allocator_t host_allo
     if (uses_slots(command)) arguments_size += gpu_command_arguments_size(command->dispatch.function);
   }
   stream_graph_t *graph = *inout_graph, *old = graph;
-  size_t per_command = sizeof(*graph->launches) + sizeof(*graph->nodes);
+  size_t per_command = sizeof(*graph->launches) + sizeof(*graph->nodes) + sizeof(*graph->added);
   size_t per_slot = sizeof(*graph->ranges) + sizeof(*graph->is_changed);
   size_t size = sizeof(*graph) + work->count * per_command + work->slot_count * per_slot + arguments_size;
   if (old && old->capacity >= size) {
@@ -129,7 +158,8 @@ static iree_status_t allocate(const gpu_work_t* work, iree_allocator_t host_allo
   }
   graph->launches = (stream_launch_t*)(graph + 1);
   graph->nodes = (void**)(graph->launches + work->count);
-  graph->ranges = (gpu_range_t*)(graph->nodes + work->count);
+  graph->added = graph->nodes + work->count;
+  graph->ranges = (gpu_range_t*)(graph->added + work->count);
   graph->arguments = (uint8_t*)(graph->ranges + work->slot_count);
   graph->is_changed = (bool*)(graph->arguments + arguments_size);
   graph->arguments_size = arguments_size;

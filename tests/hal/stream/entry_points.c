@@ -163,20 +163,27 @@ static iree_status_t transfer_by_host(program_t* p) {
 }
 
 // Two dispatches of the table's buffer.
-static iree_status_t record(program_t* p) {
+// So many dispatches, with a barrier before one of them.
+static iree_status_t record_some(program_t* p, int count, int barrier) {
   iree_hal_buffer_ref_t ref = iree_hal_make_indirect_buffer_ref(0, 0, 4);
   iree_hal_executable_function_t function;
   IREE_RETURN_IF_ERROR(iree_hal_executable_lookup_function_by_name(p->executable, IREE_SV("accumulate"), &function));
   IREE_RETURN_IF_ERROR(iree_hal_command_buffer_create(p->device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
                                                       IREE_HAL_COMMAND_CATEGORY_ANY, ANY, 1, &p->commands));
   IREE_RETURN_IF_ERROR(iree_hal_command_buffer_begin(p->commands));
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < count; ++i) {
+    if (i == barrier) {
+      IREE_RETURN_IF_ERROR(iree_hal_command_buffer_execution_barrier(
+          p->commands, IREE_HAL_EXECUTION_STAGE_COMMAND_RETIRE, IREE_HAL_EXECUTION_STAGE_COMMAND_ISSUE,
+          IREE_HAL_EXECUTION_BARRIER_FLAG_NONE, 0, NULL, 0, NULL));
+    }
     IREE_RETURN_IF_ERROR(iree_hal_command_buffer_dispatch(
         p->commands, p->executable, function, iree_hal_make_static_dispatch_config(1, 1, 1),
         iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &ref}, IREE_HAL_DISPATCH_FLAG_NONE));
   }
   return iree_hal_command_buffer_end(p->commands);
 }
+static iree_status_t record(program_t* p) { return record_some(p, 2, -1); }
 
 static iree_status_t execute(program_t* p, iree_hal_buffer_t* buffer) {
   iree_hal_buffer_binding_t binding = {buffer, 0, 4096};
@@ -663,6 +670,22 @@ static void calls_of_a_replay(void** state) {
   close_program(&p);
 }
 
+// Two dispatches without a barrier do not depend on each other, but all behind it depend on both.
+static void dependencies_of_a_graph(void** state) {
+  program_t p = {0};
+  if (!has_graphs) skip();
+  open_for_counts(&p, true);
+  iree_hal_command_buffer_release(p.commands);
+  IREE_CHECK_OK(record_some(&p, 4, 2));
+  fake->set_failing("", 0, 0);
+  for (int i = 0; i < 2; ++i) IREE_CHECK_OK(execute(&p, p.local));
+  IREE_CHECK_OK(await(&p));
+  assert_int_equal(calls_of("graph_launch"), 1);
+  assert_int_equal(calls_of("capture_depend"), 3);  // of all but the first
+  assert_int_equal(fake->dependencies(), 4);
+  close_program(&p);
+}
+
 // A copy of PTX whose kernels wait for those before them.
 static char* write_waits(iree_const_byte_span_t text, size_t* out_length) {
   static const char end[] = "ret;", wait[] = "griddepcontrol.wait; ret;";
@@ -861,13 +884,21 @@ static int tear_down(void** state) {
 
 int main(int argc, char** argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),           cmocka_unit_test(each_call_fails_once),
-      cmocka_unit_test(from_a_call_on),          cmocka_unit_test(failed_launch_names_kernel),
-      cmocka_unit_test(calls_of_a_dispatch),     cmocka_unit_test(calls_of_many_dispatches),
-      cmocka_unit_test(calls_of_a_replay),       cmocka_unit_test(calls_of_early_launches),
-      cmocka_unit_test(calls_of_a_transfer),     cmocka_unit_test(calls_of_a_timed_dispatch),
-      cmocka_unit_test(calls_of_a_timed_replay), cmocka_unit_test(calls_of_a_group),
-      cmocka_unit_test(calls_of_tracing),        cmocka_unit_test(calls_of_transients),
+      cmocka_unit_test(nothing_fails),
+      cmocka_unit_test(each_call_fails_once),
+      cmocka_unit_test(from_a_call_on),
+      cmocka_unit_test(failed_launch_names_kernel),
+      cmocka_unit_test(calls_of_a_dispatch),
+      cmocka_unit_test(calls_of_many_dispatches),
+      cmocka_unit_test(calls_of_a_replay),
+      cmocka_unit_test(dependencies_of_a_graph),
+      cmocka_unit_test(calls_of_early_launches),
+      cmocka_unit_test(calls_of_a_transfer),
+      cmocka_unit_test(calls_of_a_timed_dispatch),
+      cmocka_unit_test(calls_of_a_timed_replay),
+      cmocka_unit_test(calls_of_a_group),
+      cmocka_unit_test(calls_of_tracing),
+      cmocka_unit_test(calls_of_transients),
   };
   if (argc != 5) return 2;
   is_cuda = strcmp(argv[1], "cuda") == 0;

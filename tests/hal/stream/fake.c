@@ -55,12 +55,14 @@ static const char* const texts[CALL_COUNT] = {
 #include SYMBOLS
 };
 static int calls[CALL_COUNT];
+static long dependencies;
 
 static void fail(const char* symbol, int from, int until) {
   snprintf(fake.symbol, sizeof(fake.symbol), "%s", symbol);
   fake.from = from;
   fake.until = until;
   memset(calls, 0, sizeof(calls));
+  dependencies = 0;
 }
 
 static int count_calls(const char* symbol) {
@@ -78,7 +80,9 @@ static int count_all(void) {
 
 static long count_live(void) { return __atomic_load_n(&fake.live, __ATOMIC_RELAXED); }
 
-const fake_t fake_library = {fail, count_calls, count_all, count_live};
+static long count_dependencies(void) { return dependencies; }
+
+const fake_t fake_library = {fail, count_calls, count_all, count_dependencies, count_live};
 
 static int fails(call_t call) {
   int number = __atomic_add_fetch(&calls[call], 1, __ATOMIC_RELAXED);
@@ -213,11 +217,17 @@ static int call_back(void (*call)(void* stream, int status, void* data), void* s
   return 0;
 }
 
-// A node after each call.
+// Another node after each call.
 static int tell_capture(void* const** nodes, size_t* times) {
-  static void* const last[] = {&fake};
+  static void* last[1];
+  last[0] = (char*)last[0] + 1;
   *nodes = last;
   *times = 1;
+  return 0;
+}
+
+static int depend(size_t count) {
+  dependencies += (long)count;
   return 0;
 }
 
@@ -303,6 +313,7 @@ CALL(capture_begin, (void* stream, int mode), 0)
 CALL(capture_end, (void* stream, void** out), make(out, 1))
 CALL(capture_info, (void* stream, int* state, uint64_t* id, void** graph, void* const** nodes, size_t* times),
      tell_capture(nodes, times))
+CALL(capture_depend, (void* stream, void* const* nodes, size_t count, unsigned flags), depend(count))
 CALL(graph_set_kernel, (void* executable, void* node, const void* parameters), !node)
 CALL(graph_destroy, (void* graph), drop(graph))
 CALL(graph_instantiate, (void** out, void* graph, unsigned long long flags), make(out, 1))

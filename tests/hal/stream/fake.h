@@ -11,6 +11,8 @@ typedef struct fake_t {
   // Calls of a symbol since, and of all of them.
   int (*calls)(const char* symbol);
   int (*all_calls)(void);
+  // Nodes that captures were told to depend on since.
+  long (*dependencies)(void);
   // Memory, registrations, contexts, modules, streams, events, graphs and linkers that are there.
   long (*live)(void);
 } fake_t;
