@@ -74,6 +74,7 @@ jax() {
   $python tests/pjrt/compare.py --every 5
   $python tests/pjrt/symbolic.py --tools "$build/tools" --every 3 --vmvx 4
   $python tests/pjrt/features_test.py
+  IREE_PJRT_DEVICE=cuda "$build/tools/iree-softgpu" --target=sm_80 -- $python tests/pjrt/features_test.py memories
   $python tests/pjrt/training.py
   JAX_PLATFORMS=cpu PYTHONPATH=$build/python $python tests/ir/bytecode/exchange.py
 END

@@ -189,6 +189,8 @@ jax() {
   $symbolic --every 3 $flags --device=amdgpu --launcher "$gpu --target=gfx1100 --"
   $python tests/pjrt/features_test.py
   ${JAX_CHECKOUT:+$python tests/pjrt/suite.py "$JAX_CHECKOUT" --every "${JAX_EVERY:-20}"}
+  IREE_PJRT_DEVICE=amdgpu "$gpu" --target=gfx1100 -- $python tests/pjrt/features_test.py memories
+  IREE_PJRT_DEVICE=hip "$gpu" --target=gfx90a -- $python tests/pjrt/features_test.py memories
   IREE_PJRT_DEVICE=amdgpu "$gpu" --target=gfx1100 -- $compare --every 9
   IREE_PJRT_DEVICE=hip "$gpu" --target=gfx90a -- $compare --every 9
   IREE_PJRT_DEVICE=cuda "$gpu" --target=sm_80 -- $compare --every 9

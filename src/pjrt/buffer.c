@@ -2,7 +2,7 @@
 #include "hal/buffer_view.h"
 #include "pjrt/pjrt.h"
 
-PJRT_Error* pjrt_buffer_create(PJRT_Device* device, int type, size_t rank, const int64_t* dims,
+PJRT_Error* pjrt_buffer_create(PJRT_Memory* memory, int type, size_t rank, const int64_t* dims,
                                iree_hal_buffer_view_t* view, pjrt_point_t ready, PJRT_Buffer** out_buffer) {
   PJRT_Buffer* buffer = calloc(1, sizeof(*buffer) + 2 * rank * sizeof(int64_t));
   if (!buffer) {
@@ -11,7 +11,8 @@ PJRT_Error* pjrt_buffer_create(PJRT_Device* device, int type, size_t rank, const
     return pjrt_no_memory();
   }
   pthread_mutex_init(&buffer->lock, NULL);
-  buffer->device = device;
+  buffer->device = memory->device;
+  buffer->memory = memory;
   buffer->type = pjrt_type_find(type);
   buffer->type_number = type;
   buffer->view = view;
@@ -153,7 +154,7 @@ PJRT_Error* api_Buffer_Device(PJRT_Buffer_Device_Args* args) {
 }
 
 PJRT_Error* api_Buffer_Memory(PJRT_Buffer_Memory_Args* args) {
-  args->memory = &args->buffer->device->memory;
+  args->memory = args->buffer->memory;
   return NULL;
 }
 

@@ -56,7 +56,7 @@ static PJRT_Error* make_view(host_call_t* call, const pjrt_host_array_t* array, 
     type = pjrt_type_find(pjrt_type_parse(type->bits == 64 ? "f32" : "f64"));
   }
   iree_hal_buffer_t* buffer = NULL;
-  PJRT_Error* error = pjrt_device_allocate(call->device, size, &buffer);
+  PJRT_Error* error = pjrt_memory_allocate(&call->device->memory[PJRT_MEMORY_DEVICE], size, &buffer);
   if (!error && size) error = pjrt_device_write(call->device, array->data, size, buffer);
   if (!error) error = pjrt_view_create(buffer, type, rank, dims, out_view);
   iree_hal_buffer_release(buffer);

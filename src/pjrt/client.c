@@ -151,7 +151,7 @@ PJRT_Error* api_Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevi
 
 PJRT_Error* api_Client_AddressableMemories(PJRT_Client_AddressableMemories_Args* args) {
   args->memories = args->client->memories;
-  args->num_memories = args->client->device_count;
+  args->num_memories = args->client->memory_count;
   return NULL;
 }
 

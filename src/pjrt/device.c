@@ -1,4 +1,4 @@
-// Devices: those that the client's driver lists, each with a timeline and a memory.
+// Devices: those that the client's driver lists, each with a timeline and its memories.
 #include <stdio.h>
 
 #include "pjrt/pjrt.h"
@@ -39,8 +39,6 @@ static void describe(PJRT_Device* device, const iree_hal_device_info_t* info) {
   snprintf(description->text, sizeof(description->text), "IreeDevice(id=%d)", description->id);
   snprintf(description->debug, sizeof(description->debug), "iree %s:%d%s%s", driver, description->id,
            device->target[0] ? " " : "", device->target);
-  snprintf(device->memory.text, sizeof(device->memory.text), "IreeMemory(id=%d)", description->id);
-  snprintf(device->memory.debug, sizeof(device->memory.debug), "memory of iree %s:%d", driver, description->id);
 }
 
 static PJRT_Error* open_device(iree_hal_driver_t* driver, const iree_hal_device_info_t* info, PJRT_Device* device) {
@@ -66,11 +64,10 @@ static PJRT_Error* add_device(PJRT_Client* client, iree_hal_driver_t* driver, co
   pjrt_completions_initialize(&device->completions);
   device->client = client;
   device->description.id = (int)index;
-  device->memory.device = device;
-  device->memories[0] = &device->memory;
+  pjrt_memories_initialize(device);
   client->devices[index] = device;
   client->descriptions[index] = &device->description;
-  client->memories[index] = &device->memory;
+  for (size_t i = 0; i < device->memory_count; ++i) client->memories[client->memory_count++] = device->memories[i];
   return open_device(driver, info, device);
 }
 
@@ -85,7 +82,7 @@ static PJRT_Error* add_devices(PJRT_Client* client, iree_hal_driver_t* driver) {
   if (client->is_host) count = iree_min(count, 1);
   client->devices = calloc(count + 1, sizeof(*client->devices));
   client->descriptions = calloc(count + 1, sizeof(*client->descriptions));
-  client->memories = calloc(count + 1, sizeof(*client->memories));
+  client->memories = calloc(count * PJRT_MEMORY_KINDS + 1, sizeof(*client->memories));
   if (!client->devices || !client->descriptions || !client->memories) error = pjrt_no_memory();
   for (size_t i = client->is_host ? 0 : first; i < count && !error; ++i) error = add_device(client, driver, &infos[i]);
   if (!error && !client->device_count) {
@@ -125,7 +122,7 @@ PJRT_Error* pjrt_device_begin(PJRT_Device* device, pjrt_point_t* before, uint64_
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
-// What is asked of devices and memories
+// What is asked of devices
 //===----------------------------------------------------------------------------------------------------------------===
 
 #define TEXT(function, object, member)                       \
@@ -137,8 +134,6 @@ PJRT_Error* pjrt_device_begin(PJRT_Device* device, pjrt_point_t* before, uint64_
 TEXT(DeviceDescription_Kind, description, kind)
 TEXT(DeviceDescription_DebugString, description, debug)
 TEXT(DeviceDescription_ToString, description, text)
-TEXT(Memory_DebugString, memory, debug)
-TEXT(Memory_ToString, memory, text)
 #undef TEXT
 
 PJRT_Error* api_DeviceDescription_Id(PJRT_DeviceDescription_Id_Args* args) {
@@ -184,12 +179,12 @@ PJRT_Error* api_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args* args) {
 
 PJRT_Error* api_Device_AddressableMemories(PJRT_Device_AddressableMemories_Args* args) {
   args->memories = args->device->memories;
-  args->num_memories = 1;
+  args->num_memories = args->device->memory_count;
   return NULL;
 }
 
 PJRT_Error* api_Device_DefaultMemory(PJRT_Device_DefaultMemory_Args* args) {
-  args->memory = &args->device->memory;
+  args->memory = &args->device->memory[PJRT_MEMORY_DEVICE];
   return NULL;
 }
 
@@ -201,28 +196,5 @@ PJRT_Error* api_Device_MemoryStats(PJRT_Device_MemoryStats_Args* args) {
                                  statistics.host_bytes_allocated - statistics.host_bytes_freed);
   args->peak_bytes_in_use = (int64_t)iree_max(statistics.device_bytes_peak, statistics.host_bytes_peak);
   args->peak_bytes_in_use_is_set = true;
-  return NULL;
-}
-
-PJRT_Error* api_Memory_Id(PJRT_Memory_Id_Args* args) {
-  args->id = args->memory->device->description.id;
-  return NULL;
-}
-
-PJRT_Error* api_Memory_Kind(PJRT_Memory_Kind_Args* args) {
-  args->text = PJRT_MEMORY_KIND;
-  args->text_size = sizeof(PJRT_MEMORY_KIND) - 1;
-  return NULL;
-}
-
-PJRT_Error* api_Memory_Kind_Id(PJRT_Memory_Kind_Id_Args* args) {
-  args->kind_id = 0;
-  return NULL;
-}
-
-PJRT_Error* api_Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args* args) {
-  PJRT_Device* device = args->memory->device;
-  args->devices = &device->client->devices[device->description.id];
-  args->num_devices = 1;
   return NULL;
 }

@@ -69,8 +69,8 @@ bool pjrt_program_complete(pjrt_program_t* program) {
   for (size_t i = 0; i < count; ++i) {
     program->types[i] = s->results[i].type;
     program->ranks[i] = s->results[i].rank;
-    program->kinds[i] = PJRT_MEMORY_KIND;
-    program->kind_sizes[i] = sizeof(PJRT_MEMORY_KIND) - 1;
+    program->kinds[i] = pjrt_memory_kind_text(s->results[i].memory);
+    program->kind_sizes[i] = strlen(program->kinds[i]);
     if (s->results[i].rank) memcpy(next, s->results[i].dims, s->results[i].rank * sizeof(*next));
     next += s->results[i].rank;
   }

@@ -74,12 +74,17 @@ static PJRT_Error* take_arguments(run_t* run) {
   return NULL;
 }
 
+// Results are made in the device's memory.
+static bool is_local(const PJRT_Buffer* buffer) {
+  return buffer->memory->kind == PJRT_MEMORY_DEVICE || buffer->device->client->is_host;
+}
+
 // What callers give up becomes memory for results. From here on it is gone, even if the call fails.
 static void give_memory(run_t* run) {
   const pjrt_program_t* program = run->executable->program;
   for (size_t i = 0; i < run->count && program->signature.storage_count; ++i) {
     int64_t storage = program->signature.arguments[i].storage;
-    if (storage < 0 || !may_donate(run->options, i)) continue;
+    if (storage < 0 || !may_donate(run->options, i) || !is_local(run->arguments[i])) continue;
     iree_hal_buffer_t* memory = pjrt_buffer_give_up(run->arguments[i]);
     if (memory) run->refs[program->inputs + (size_t)storage] = iree_hal_buffer_move_ref(memory);
   }
@@ -163,6 +168,24 @@ static PJRT_Error* run_program(run_t* run) {
   return error;
 }
 
+// Takes `view` over (NULL for tokens). A result that is wanted in another memory than it was made in is copied.
+static PJRT_Error* give_result(const run_t* run, const pjrt_value_t* value, iree_hal_buffer_view_t* view,
+                               PJRT_Buffer** output) {
+  PJRT_Device* device = run->executable->device;
+  PJRT_Memory *wanted = &device->memory[value->memory], *home = wanted;
+  if (view && !device->client->is_host) home = pjrt_memory_of(device, iree_hal_buffer_view_buffer(view));
+  PJRT_Buffer* made = NULL;
+  PJRT_Error* error =
+      pjrt_buffer_create(home, value->type, value->rank, value->dims, view, pjrt_point_retain(run->done), &made);
+  if (error || home == wanted) {
+    *output = made;
+    return error;
+  }
+  error = pjrt_memory_copy(made, wanted, output);
+  pjrt_buffer_destroy(made);
+  return error;
+}
+
 static PJRT_Error* give_results(run_t* run, PJRT_Buffer** outputs) {
   const pjrt_signature_t* s = &run->executable->program->signature;
   PJRT_Error* error = NULL;
@@ -176,8 +199,7 @@ static PJRT_Error* give_results(run_t* run, PJRT_Buffer** outputs) {
     }
     if (error) break;
     iree_hal_buffer_view_retain(view);
-    error = pjrt_buffer_create(run->executable->device, value->type, value->rank, value->dims, view,
-                               pjrt_point_retain(run->done), &outputs[made]);
+    error = give_result(run, value, view, &outputs[made]);
     if (error) break;
   }
   for (uint32_t i = 0; error && i < made; ++i) {

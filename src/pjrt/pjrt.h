@@ -2,7 +2,7 @@
 //
 //   api.c         the table of functions, and what every call goes through
 //   error.c       errors; event.c  events; completion.c  what runs when a device has come to a point of its timeline
-//   client.c      clients and their devices, device.c  what is asked of devices and memories
+//   client.c      clients and their devices, device.c  what is asked of devices; memory.c  where arrays may be
 //   types.c       element types; buffer.c  buffers; transfer.c  between host arrays and buffers
 //   options.c     compile options (a protocol buffer); signature.c  what a program takes and gives, estimate.c  what it
 //                 costs
@@ -107,16 +107,28 @@ struct PJRT_DeviceDescription {
   char kind[96], debug[128], text[64];
 };
 
+typedef enum {
+  PJRT_MEMORY_DEVICE,
+  PJRT_MEMORY_PINNED_HOST,
+  PJRT_MEMORY_UNPINNED_HOST,
+  PJRT_MEMORY_KINDS
+} pjrt_memory_kind_t;
+const char* pjrt_memory_kind_text(pjrt_memory_kind_t kind);
+bool pjrt_memory_kind_parse(const char* text, pjrt_memory_kind_t* out_kind);
+
 struct PJRT_Memory {
   PJRT_Device* device;
+  pjrt_memory_kind_t kind;
+  int id;
   char debug[128], text[64];
 };
 
 struct PJRT_Device {
   PJRT_Client* client;
   PJRT_DeviceDescription description;
-  PJRT_Memory memory;
-  PJRT_Memory* memories[1];
+  PJRT_Memory memory[PJRT_MEMORY_KINDS];  // by their kinds
+  PJRT_Memory* memories[PJRT_MEMORY_KINDS];
+  size_t memory_count;
   iree_hal_device_t* hal;
   iree_hal_device_t* inline_hal;  // of a host: executes in the caller's thread, in the same memory
   char target[64];                // of a GPU: "sm_90", "gfx942"
@@ -150,13 +162,11 @@ struct PJRT_Client {
   char* flags;                         // more of the compiler's, separated by blanks
   pjrt_host_callback_t host_callback;  // or NULL
   PJRT_TopologyDescription topology;
-  size_t device_count;
+  size_t device_count, memory_count;
   PJRT_Device** devices;
   PJRT_DeviceDescription** descriptions;
   PJRT_Memory** memories;
 };
-
-#define PJRT_MEMORY_KIND "device"
 
 // The next number of the timeline, and the point before it; the device is locked. A timeline that failed is replaced.
 PJRT_Error* pjrt_device_begin(PJRT_Device* device, pjrt_point_t* before, uint64_t* number);
@@ -190,6 +200,7 @@ bool pjrt_shape_count(const int64_t* dims, size_t rank, size_t* count);
 
 struct PJRT_Buffer {
   PJRT_Device* device;
+  PJRT_Memory* memory;
   const pjrt_type_t* type;
   int type_number;
   pthread_mutex_t lock;
@@ -208,7 +219,7 @@ struct PJRT_Buffer {
 };
 
 // Takes the view and the point over, also when it fails.
-PJRT_Error* pjrt_buffer_create(PJRT_Device* device, int type, size_t rank, const int64_t* dims,
+PJRT_Error* pjrt_buffer_create(PJRT_Memory* memory, int type, size_t rank, const int64_t* dims,
                                iree_hal_buffer_view_t* view, pjrt_point_t ready, PJRT_Buffer** out_buffer);
 void pjrt_buffer_destroy(PJRT_Buffer* buffer);
 void pjrt_buffer_delete(PJRT_Buffer* buffer);
@@ -219,10 +230,16 @@ PJRT_Error* pjrt_buffer_acquire(PJRT_Buffer* buffer, iree_hal_buffer_view_t** ou
 iree_hal_buffer_t* pjrt_buffer_give_up(PJRT_Buffer* buffer);
 // Bytes of the contents in a dense host array.
 size_t pjrt_buffer_host_size(const PJRT_Buffer* buffer);
-// The device of a call that names a device, a memory or neither.
-PJRT_Device* pjrt_pick_device(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory);
-// A buffer of a device that holds `size` bytes, its contents undefined.
-PJRT_Error* pjrt_device_allocate(PJRT_Device* device, size_t size, iree_hal_buffer_t** out_buffer);
+// The memories of a device that knows its client and id.
+void pjrt_memories_initialize(PJRT_Device* device);
+// The memory of a call that names a device, a memory or neither.
+PJRT_Memory* pjrt_pick_memory(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory);
+// A buffer that holds `size` bytes, its contents undefined.
+PJRT_Error* pjrt_memory_allocate(PJRT_Memory* memory, size_t size, iree_hal_buffer_t** out_buffer);
+// The memory that a buffer of the device's was allocated in.
+PJRT_Memory* pjrt_memory_of(PJRT_Device* device, iree_hal_buffer_t* buffer);
+// The same contents in a memory of the same device; the device is not locked.
+PJRT_Error* pjrt_memory_copy(PJRT_Buffer* buffer, PJRT_Memory* memory, PJRT_Buffer** out_buffer);
 // Writes from the host's memory to the head of a buffer, and waits for it.
 PJRT_Error* pjrt_device_write(PJRT_Device* device, const void* data, size_t size, iree_hal_buffer_t* buffer);
 PJRT_Error* pjrt_view_create(iree_hal_buffer_t* buffer, const pjrt_type_t* type, size_t rank, const int64_t* dims,
@@ -243,7 +260,8 @@ enum { PJRT_MAX_RANK = 64 };
 
 typedef struct pjrt_value_t {
   int type;
-  bool donated;  // arguments: what it had may be gone afterwards
+  pjrt_memory_kind_t memory;  // results: where it is wanted
+  bool donated;               // arguments: what it had may be gone afterwards
   int64_t
       storage;  // of a donated one: the number of the function's argument for a result that may be where it is, or -1
   uint32_t rank;

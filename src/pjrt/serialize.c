@@ -35,6 +35,7 @@ static void put_values(bytes_t* b, const pjrt_value_t* values, uint32_t count) {
   put_number(b, count);
   for (uint32_t i = 0; i < count; ++i) {
     put_number(b, (uint64_t)values[i].type);
+    put_number(b, values[i].memory);
     put_number(b, values[i].donated);
     put_number(b, (uint64_t)(values[i].storage + 1));
     put_number(b, values[i].rank);
@@ -96,14 +97,18 @@ static bool get_text(reader_t* r, char** text, size_t* size) {
 }
 
 static bool get_value(reader_t* r, pjrt_value_t* value) {
-  uint64_t type = 0, donated = 0, storage = 0, rank = 0;
+  uint64_t type = 0, memory = 0, donated = 0, storage = 0, rank = 0;
   size_t count = 0;
-  if (!get_number(r, INT32_MAX, &type) || !get_number(r, 1, &donated) || !get_number(r, UINT32_MAX, &storage) ||
-      !get_number(r, PJRT_MAX_RANK, &rank) || !(pjrt_type_find((int)type) || type == PJRT_TYPE_TOKEN)) {
+  if (!get_number(r, INT32_MAX, &type) || !get_number(r, PJRT_MEMORY_KINDS - 1, &memory) ||
+      !get_number(r, 1, &donated) || !get_number(r, UINT32_MAX, &storage) || !get_number(r, PJRT_MAX_RANK, &rank) ||
+      !(pjrt_type_find((int)type) || type == PJRT_TYPE_TOKEN)) {
     return false;
   }
-  *value =
-      (pjrt_value_t){.type = (int)type, .donated = donated, .storage = (int64_t)storage - 1, .rank = (uint32_t)rank};
+  *value = (pjrt_value_t){.type = (int)type,
+                          .memory = (pjrt_memory_kind_t)memory,
+                          .donated = donated,
+                          .storage = (int64_t)storage - 1,
+                          .rank = (uint32_t)rank};
   value->dims = calloc((size_t)rank + 1, sizeof(*value->dims));
   return value->dims && get(r, value->dims, (size_t)rank * sizeof(*value->dims)) &&
          pjrt_shape_count(value->dims, (size_t)rank, &count);

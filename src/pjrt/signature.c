@@ -82,6 +82,18 @@ static bool is_donated(const ir_op_t* func, uint32_t index) {
          ir_attr_dict_get(all->items[index], "jax.buffer_donor");
 }
 
+// The memory that result `index` is wanted in.
+static bool read_memory(reading_t* r, const ir_op_t* func, uint32_t index, pjrt_value_t* out) {
+  const ir_attr_t *all = ir_op_attr(func, "res_attrs"), *kind = NULL;
+  if (all && index < all->count) kind = ir_attr_dict_get(all->items[index], "mhlo.memory_kind");
+  if (!kind) return true;
+  const char* text = kind->kind == IR_ATTR_STRING ? kind->text : "";
+  if (pjrt_memory_kind_parse(text, &out->memory)) return true;
+  return fail(r, pjrt_error(PJRT_UNIMPLEMENTED,
+                            "result %u is wanted in memory '%.64s'; there are device, pinned_host and unpinned_host",
+                            index, text));
+}
+
 static bool read_function(reading_t* r, ir_context_t* ctx, const ir_op_t* func) {
   const ir_attr_t* attr = ir_op_attr(func, "function_type");
   const ir_type_t* type = attr ? attr->type : NULL;
@@ -104,6 +116,7 @@ static bool read_function(reading_t* r, ir_context_t* ctx, const ir_op_t* func) 
   for (uint32_t i = 0; i < out->storage_count; ++i) out->arguments[donations[i].argument].storage = i;
   for (uint32_t i = 0; i < type->result_count; ++i) {
     if (!read_value(r, ctx, type->results[i], &out->results[i])) return false;
+    if (!read_memory(r, func, i, &out->results[i])) return false;
   }
   return true;
 }

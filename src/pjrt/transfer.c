@@ -20,17 +20,6 @@ static void unpack(uint8_t* target, const uint8_t* source, size_t count, const p
   }
 }
 
-PJRT_Error* pjrt_device_allocate(PJRT_Device* device, size_t size, iree_hal_buffer_t** out_buffer) {
-  bool is_host = device->client->is_host;
-  iree_hal_buffer_params_t params = {
-      .usage = IREE_HAL_BUFFER_USAGE_DEFAULT | (is_host ? IREE_HAL_BUFFER_USAGE_MAPPING : 0),
-      .access = IREE_HAL_MEMORY_ACCESS_ALL,
-      .type = IREE_HAL_MEMORY_TYPE_DEVICE_LOCAL | (is_host ? IREE_HAL_MEMORY_TYPE_HOST_VISIBLE : 0),
-  };
-  return pjrt_error_from_status(iree_hal_allocator_allocate_buffer(iree_hal_device_allocator(device->hal), params,
-                                                                   iree_max(size, 1), out_buffer));
-}
-
 PJRT_Error* pjrt_view_create(iree_hal_buffer_t* buffer, const pjrt_type_t* type, size_t rank, const int64_t* dims,
                              iree_hal_buffer_view_t** out_view) {
   static_assert(sizeof(iree_hal_dim_t) == sizeof(int64_t), "shapes are passed as they are");
@@ -39,12 +28,9 @@ PJRT_Error* pjrt_view_create(iree_hal_buffer_t* buffer, const pjrt_type_t* type,
                                                             iree_allocator_system(), out_view));
 }
 
-PJRT_Device* pjrt_pick_device(PJRT_Client* client, PJRT_Device* device, PJRT_Memory* memory) {
-  return memory ? memory->device : device ? device : client->devices[0];
-}
-
 // What a call says of an array.
 typedef struct array_t {
+  PJRT_Memory* memory;
   PJRT_Device* device;
   int number;
   const pjrt_type_t* type;
@@ -56,8 +42,9 @@ typedef struct array_t {
 
 static size_t device_size(const array_t* array) { return (array->count * array->type->bits + 7) / 8; }
 
-static PJRT_Error* describe(PJRT_Device* device, int type, const int64_t* dims, size_t rank, array_t* out) {
-  *out = (array_t){.device = device, .number = type, .type = pjrt_type_find(type), .dims = dims, .rank = rank};
+static PJRT_Error* describe(PJRT_Memory* memory, int type, const int64_t* dims, size_t rank, array_t* out) {
+  *out = (array_t){.memory = memory, .number = type, .type = pjrt_type_find(type), .dims = dims, .rank = rank};
+  out->device = memory->device;
   if (!out->type) return pjrt_error(PJRT_UNIMPLEMENTED, "elements of type %d cannot be in buffers", type);
   if (rank > PJRT_MAX_RANK) return pjrt_error(PJRT_UNIMPLEMENTED, "arrays have at most %d dimensions", PJRT_MAX_RANK);
   if (!pjrt_shape_count(dims, rank, &out->count)) {
@@ -141,13 +128,13 @@ static PJRT_Error* finish(const array_t* array, iree_hal_buffer_t* buffer, PJRT_
   PJRT_Error* error = pjrt_view_create(buffer, array->type, array->rank, array->dims, &view);
   iree_hal_buffer_release(buffer);
   if (error) return error;
-  return pjrt_buffer_create(array->device, array->number, array->rank, array->dims, view, (pjrt_point_t){0},
+  return pjrt_buffer_create(array->memory, array->number, array->rank, array->dims, view, (pjrt_point_t){0},
                             out_buffer);
 }
 
 static PJRT_Error* copy_in(const array_t* array, const char* source, PJRT_Buffer** out_buffer) {
   iree_hal_buffer_t* buffer = NULL;
-  PJRT_Error* error = pjrt_device_allocate(array->device, device_size(array), &buffer);
+  PJRT_Error* error = pjrt_memory_allocate(array->memory, device_size(array), &buffer);
   if (error) return error;
   error = source ? fill(array, source, buffer) : NULL;
   if (!error) return finish(array, buffer, out_buffer);
@@ -211,8 +198,8 @@ static bool share(const array_t* array, const void* data, PJRT_Event** event, PJ
 
 PJRT_Error* api_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args* args) {
   array_t array;
-  PJRT_Device* device = pjrt_pick_device(args->client, args->device, args->memory);
-  PJRT_Error* error = describe(device, args->type, args->dims, args->num_dims, &array);
+  PJRT_Memory* memory = pjrt_pick_memory(args->client, args->device, args->memory);
+  PJRT_Error* error = describe(memory, args->type, args->dims, args->num_dims, &array);
   if (!error) error = check_row_major(args->device_layout, &array);
   if (error) return error;
   if (args->num_byte_strides) {
@@ -236,16 +223,16 @@ PJRT_Error* api_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Arg
 
 PJRT_Error* api_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args* args) {
   array_t array;
-  PJRT_Device* device = pjrt_pick_device(args->client, args->device, args->memory);
-  PJRT_Error* error = describe(device, args->type, args->dims, args->num_dims, &array);
+  PJRT_Memory* memory = pjrt_pick_memory(args->client, args->device, args->memory);
+  PJRT_Error* error = describe(memory, args->type, args->dims, args->num_dims, &array);
   if (!error) error = check_row_major(args->layout, &array);
   return error ? error : copy_in(&array, NULL, &args->buffer);
 }
 
 PJRT_Error* api_Client_CreateErrorBuffer(PJRT_Client_CreateErrorBuffer_Args* args) {
-  PJRT_Device* device = pjrt_pick_device(args->client, NULL, args->memory);
+  PJRT_Memory* memory = pjrt_pick_memory(args->client, NULL, args->memory);
   PJRT_Error* error =
-      pjrt_buffer_create(device, args->type, args->num_dims, args->dims, NULL, (pjrt_point_t){0}, &args->buffer);
+      pjrt_buffer_create(memory, args->type, args->num_dims, args->dims, NULL, (pjrt_point_t){0}, &args->buffer);
   if (!error) args->buffer->error = pjrt_error_text(args->code, args->message, args->message_size);
   return error;
 }
@@ -284,22 +271,22 @@ static iree_hal_buffer_t* import_device(const array_t* array, void* pointer,
 
 PJRT_Error* api_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args* args) {
   array_t array;
-  PJRT_Device* device = pjrt_pick_device(args->client, args->device, args->memory);
-  PJRT_Error* error = describe(device, args->element_type, args->dims, args->num_dims, &array);
+  PJRT_Memory* memory = pjrt_pick_memory(args->client, args->device, args->memory);
+  PJRT_Error* error = describe(memory, args->element_type, args->dims, args->num_dims, &array);
   if (!error) error = check_row_major(args->layout, &array);
   if (error) return error;
   owner_t* owner = malloc(sizeof(*owner));
   if (!owner) return pjrt_no_memory();
   *owner = (owner_t){args->on_delete_callback, args->device_buffer_ptr, args->on_delete_callback_arg};
   iree_hal_buffer_release_callback_t release = {release_owner, owner};
-  iree_hal_buffer_t* buffer = device->client->is_host ? import(&array, args->device_buffer_ptr, release)
-                                                      : import_device(&array, args->device_buffer_ptr, release);
+  iree_hal_buffer_t* buffer = array.device->client->is_host ? import(&array, args->device_buffer_ptr, release)
+                                                            : import_device(&array, args->device_buffer_ptr, release);
   if (buffer) {
     error = finish(&array, buffer, &args->buffer);
     if (!error) args->buffer->borrowed = true;
     return error;
   }
-  if (!device->client->is_host) {
+  if (!array.device->client->is_host) {
     free(owner);
     return pjrt_error(PJRT_UNIMPLEMENTED, "the device cannot use this memory in place; copy it through the host");
   }
@@ -445,20 +432,9 @@ PJRT_Error* api_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args* args) {
 // Between devices
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Contents do not change while somebody else has the view, so that a copy on the same device is the same memory.
-static PJRT_Error* copy_here(PJRT_Buffer* buffer, PJRT_Buffer** out_buffer) {
-  iree_hal_buffer_view_t* view = NULL;
-  pjrt_point_t ready = {0};
-  PJRT_Error* error = pjrt_buffer_acquire(buffer, &view, &ready);
-  if (error) return error;
-  error = pjrt_buffer_create(buffer->device, buffer->type_number, buffer->rank, buffer->dims, view, ready, out_buffer);
-  if (!error) (*out_buffer)->borrowed = buffer->borrowed;
-  return error;
-}
-
-static PJRT_Error* copy_across(PJRT_Buffer* buffer, PJRT_Device* device, PJRT_Buffer** out_buffer) {
+static PJRT_Error* copy_across(PJRT_Buffer* buffer, PJRT_Memory* target, PJRT_Buffer** out_buffer) {
   array_t array;
-  PJRT_Error* error = describe(device, buffer->type_number, buffer->dims, buffer->rank, &array);
+  PJRT_Error* error = describe(target, buffer->type_number, buffer->dims, buffer->rank, &array);
   char* staging = error ? NULL : malloc(device_size(&array) + 1);
   if (!error && !staging) error = pjrt_no_memory();
   fetch_t fetch = {
@@ -470,20 +446,23 @@ static PJRT_Error* copy_across(PJRT_Buffer* buffer, PJRT_Device* device, PJRT_Bu
   iree_hal_buffer_view_release(fetch.view);
   pjrt_point_release(&ready);
   iree_hal_buffer_t* memory = NULL;
-  if (!error) error = pjrt_device_allocate(device, fetch.size, &memory);
-  if (!error && fetch.size) error = send(device, staging, fetch.size, memory);
+  if (!error) error = pjrt_memory_allocate(target, fetch.size, &memory);
+  if (!error && fetch.size) error = send(target->device, staging, fetch.size, memory);
   free(staging);
   if (!error) return finish(&array, memory, out_buffer);
   iree_hal_buffer_release(memory);
   return error;
 }
 
+static PJRT_Error* copy_to(PJRT_Buffer* buffer, PJRT_Memory* memory, PJRT_Buffer** out_buffer) {
+  bool is_near = memory->device == buffer->device;
+  return is_near ? pjrt_memory_copy(buffer, memory, out_buffer) : copy_across(buffer, memory, out_buffer);
+}
+
 PJRT_Error* api_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args* args) {
-  if (args->dst_device == args->buffer->device) return copy_here(args->buffer, &args->dst_buffer);
-  return copy_across(args->buffer, args->dst_device, &args->dst_buffer);
+  return copy_to(args->buffer, &args->dst_device->memory[PJRT_MEMORY_DEVICE], &args->dst_buffer);
 }
 
 PJRT_Error* api_Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args* args) {
-  if (args->dst_memory->device == args->buffer->device) return copy_here(args->buffer, &args->dst_buffer);
-  return copy_across(args->buffer, args->dst_memory->device, &args->dst_buffer);
+  return copy_to(args->buffer, args->dst_memory, &args->dst_buffer);
 }

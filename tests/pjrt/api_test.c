@@ -635,6 +635,41 @@ static void test_callbacks(void** state) {
   destroy_executable(executable);
 }
 
+// All memories of a host's device are the same bytes; buffers know which they are in.
+static void test_memories(void** state) {
+  (void)state;
+  static const char* const kinds[] = {"device", "pinned_host", "unpinned_host"};
+  float data[2] = {1, 2}, out[2];
+  PJRT_Buffer* buffer = make_buffer(data, F32, (const int64_t[]){2}, 1);
+  ARGS(Client_AddressableMemories, .client = client);
+  OK(api->Client_AddressableMemories(&args));
+  assert_int_equal(args.num_memories, 3);
+  for (size_t i = 0; i < args.num_memories; ++i) {
+    PJRT_Memory_Kind_Args kind = {.struct_size = sizeof(kind), .memory = args.memories[i]};
+    OK(api->Memory_Kind(&kind));
+    assert_string_equal(kind.text, kinds[i]);
+    PJRT_Memory_Id_Args id = {.struct_size = sizeof(id), .memory = args.memories[i]};
+    OK(api->Memory_Id(&id));
+    assert_int_equal(id.id, i);
+    PJRT_Buffer_CopyToMemory_Args copy = {
+        .struct_size = sizeof(copy), .buffer = buffer, .dst_memory = args.memories[i]};
+    OK(api->Buffer_CopyToMemory(&copy));
+    PJRT_Buffer_Memory_Args memory = {.struct_size = sizeof(memory), .buffer = copy.dst_buffer};
+    OK(api->Buffer_Memory(&memory));
+    assert_ptr_equal(memory.memory, args.memories[i]);
+    read_buffer(copy.dst_buffer, out, sizeof(out));
+    assert_memory_equal(out, data, sizeof(out));
+    destroy_buffer(copy.dst_buffer);
+  }
+  destroy_buffer(buffer);
+  PJRT_LoadedExecutable* executable;
+  expect_error(
+      compile("module { func.func @main(%a: tensor<2xf32>) -> (tensor<2xf32> {mhlo.memory_kind = \"moon\"}) {\n"
+              "  return %a : tensor<2xf32> } }",
+              "mlir", NULL, 0, &executable),
+      PJRT_UNIMPLEMENTED, "result 0 is wanted in memory 'moon'");
+}
+
 static void test_refused(void** state) {
   (void)state;
   ARGS(Compile, .program = NULL);
@@ -649,6 +684,7 @@ int main(void) {
       cmocka_unit_test(test_events),          cmocka_unit_test(test_execute),      cmocka_unit_test(test_error_buffer),
       cmocka_unit_test(test_compile_errors),  cmocka_unit_test(test_serialize),    cmocka_unit_test(test_facts),
       cmocka_unit_test(test_callbacks),       cmocka_unit_test(test_refused),      cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_memories),
   };
   return cmocka_run_group_tests(tests, load, unload);
 }

@@ -1,6 +1,7 @@
-"""What JAX asks of the plugin besides results: features_test.py
+"""What JAX asks of the plugin besides results: features_test.py [CASE...]
 
-Callbacks, tokens, DLPack, compile options, serialized executables, costs and donation, with JAX_PLATFORMS=iree,cpu.
+Callbacks, tokens, DLPack, compile options, serialized executables, costs, donation and memories, with
+JAX_PLATFORMS=iree,cpu.
 """
 
 import gc
@@ -297,6 +298,32 @@ def donation_elsewhere():
     assert np.array_equal(x, np.arange(1.0, 101) + 200)
 
 
+def memories():
+    """Arrays in the host's memory that the device reads: as arguments, as results, and between."""
+    here, host = (jax.sharding.SingleDeviceSharding(HERE, memory_kind=kind) for kind in ("device", "pinned_host"))
+    kinds = [memory.kind for memory in HERE.addressable_memories()]
+    assert kinds[:2] == ["device", "pinned_host"] and HERE.default_memory().kind == "device"
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for value in x, x.astype(np.int8), x[:0], np.float32(3), jnp.asarray(x).astype(jnp.int4):
+        away = jax.device_put(jax.device_put(value, HERE), host)
+        back = jax.device_put(away, here)
+        assert away.sharding == host and back.sharding == here and away.dtype == value.dtype
+        assert np.array_equal(away, np.asarray(value)) and np.array_equal(back, np.asarray(value))
+    both = jax.jit(lambda a, b: (jax.device_put(a, here) + b, a, jax.device_put(a, here)), out_shardings=(host, host, here))
+    results = both(jax.device_put(x, host), jax.device_put(x, here))
+    assert [r.sharding.memory_kind for r in results] == ["pinned_host", "pinned_host", "device"]
+    for result, wanted in zip(results, (2 * x, x, x)):
+        assert np.array_equal(result, wanted)
+    compiled = both.lower(jax.device_put(x, host), x).compile()
+    assert compiled.runtime_executable().get_output_memory_kinds() == [["pinned_host", "pinned_host", "device"]]
+    again = serialize_executable.deserialize_and_load(*serialize_executable.serialize(compiled))
+    assert again(jax.device_put(x, host), x)[0].sharding.memory_kind == "pinned_host"
+    step = jax.jit(lambda w, g: jax.device_put(w, here) - g, donate_argnums=0, out_shardings=here)
+    given = jax.device_put(x, host)
+    assert np.array_equal(step(given, 2 * x), -x) and given.is_deleted()
+    raises(ValueError, "pinned_host", lambda: jax.sharding.SingleDeviceSharding(HERE, memory_kind="hbm"))
+
+
 def place_of_host(array):
     return array.ctypes.data
 
@@ -354,10 +381,12 @@ def factorizations_stay_orthogonal():
 def main():
     cases = [pure_callbacks, callbacks_use_the_device, sparse_solver, compilation_cache, callbacks_in_loops, callbacks_fail, callbacks_end,
              foreign_functions, tokens, compile_options, executables, donation, donation_in_place,
-             updates_in_place, donation_elsewhere, factorizations_stay_orthogonal, factorizations_of_any_size,
+             updates_in_place, donation_elsewhere, memories, factorizations_stay_orthogonal, factorizations_of_any_size,
              factorizations_of_what_is_not_finite, sinks, approximate_largest]
     cases += [capsules] if dlpack._capsule else []
-    failed = 0
+    wanted, failed = sys.argv[1:], 0
+    assert set(wanted) <= {case.__name__ for case in cases}, wanted
+    cases = [case for case in cases if not wanted or case.__name__ in wanted]
     for case in cases:
         try:
             case()
