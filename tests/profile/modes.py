@@ -11,6 +11,7 @@ import pathlib
 import re
 import subprocess
 
+import perf
 from expectations import expect, report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -27,7 +28,7 @@ ROWS = {"queue-events": "queue_event", "host-execution": "host_execution_event",
         "memory-events": "memory_event", "command-region-events": "command_region_event", "counters": "counter_sample",
         "counter-ranges": "counter_sample", "executable-traces": "executable_trace",
         "device-metrics": "device_metric_sample"}
-COUNTERS = {"amdgpu": "SQ_WAVES", "hip": "SQ_WAVES", "cuda": "smsp__warps_launched.sum"}
+COUNTERS = {"local-sync": "page-faults", "local-task": "page-faults", "amdgpu": "SQ_WAVES", "hip": "SQ_WAVES", "cuda": "smsp__warps_launched.sum"}
 
 
 def told():
@@ -63,7 +64,7 @@ class Driver:
     def check(self, mode, is_told):
         flags = [f"--device_profiling_mode={mode}", f"--device_profiling_output={self.profile}"]
         if mode.startswith("counter"):
-            flags.append(f"--device_profiling_counter={COUNTERS.get(self.name, 'any')}")
+            flags.append(f"--device_profiling_counter={COUNTERS[self.name]}")
         if mode == "executable-traces":
             flags.append("--device_profiling_filter_function=*")
         result = run(*self.command, *flags)
@@ -73,6 +74,8 @@ class Driver:
             expect(f"{what} is refused", result.returncode == 1 and re.search(message, result.stderr), result)
         elif mode == "device-metrics" and self.launcher:  # software GPUs have none
             expect(f"{what} is not there", result.returncode == 1 and f"UNAVAILABLE; {mode}" in result.stderr, result)
+        elif mode.startswith("counter") and self.name.startswith("local") and perf.is_denied():
+            expect(f"{what} is denied", result.returncode == 1 and "PERMISSION_DENIED" in result.stderr, result)
         else:
             expect(f"{what}: run", result.returncode == 0, result)
             rows = run(self.tools / "iree-profile", "export", self.profile).stdout.splitlines()

@@ -1,6 +1,7 @@
 // Local devices: creation and everything but their queues.
 #include "hal/local/device.h"
 
+#include "hal/local/counters.h"
 #include "iree/base/internal/cpu.h"
 #include "iree/hal/drivers/local_sync/sync_device.h"
 #include "iree/hal/drivers/local_task/task_device.h"
@@ -138,11 +139,13 @@ static const hal_profile_interface_t local_profile_interface = {
     .families = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS |
                 IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS |
                 IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA | IREE_HAL_DEVICE_PROFILING_DATA_MEMORY_EVENTS |
-                IREE_HAL_DEVICE_PROFILING_DATA_COMMAND_REGION_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS,
+                IREE_HAL_DEVICE_PROFILING_DATA_COMMAND_REGION_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_METRICS |
+                IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES | IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_RANGES,
     .lightweight = IREE_HAL_DEVICE_PROFILING_DATA_QUEUE_EVENTS | IREE_HAL_DEVICE_PROFILING_DATA_HOST_EXECUTION_EVENTS |
                    IREE_HAL_DEVICE_PROFILING_DATA_EXECUTABLE_METADATA,
     .queues = profile_queues,
     .worker_count = profile_workers,
+    .counting = &local_counting,
     .open_metrics = open_metrics,
 };
 

@@ -1,5 +1,6 @@
 // Block programs: execution.
 #include "hal/detail.h"
+#include "hal/local/counters.h"
 #include "hal/local/program_internal.h"
 #include "hal/local/vmvx.h"
 
@@ -280,9 +281,13 @@ static void run_piece_watched(local_state_t* state, uint32_t index, uint32_t chu
     uint64_t begin = chunk * live->chunks.size, total = total_workgroups(&live->dispatch);
     count = iree_min(begin + live->chunks.size, total) - begin;
   }
+  void* counting = hal_profile_counting(state->profile);
+  local_reading_t reading;
+  if (counting) local_counters_begin(counting, &reading);
   iree_time_t start = iree_time_now();
   run_piece(state, index, chunk, worker);
   hal_profile_piece(state->profile, index, count, start, iree_time_now());
+  if (counting) local_counters_end(counting, hal_profile_sample(state->profile, index), &reading);
 }
 
 static void run_command_chunk(local_state_t* state, uint32_t index, uint32_t chunk, local_worker_t* worker) {

@@ -64,21 +64,22 @@ static bool is_taken(const hal_profile_operation_t* op, const hal_profile_comman
          profile_takes_function(op->profile, command);
 }
 
+// What times, counts and traces dispatches. On the host, nothing but counters.
 static void make_timers(hal_profile_operation_t* op) {
   const hal_profile_interface_t* interface = op->profile->interface;
-  if (!interface->make_timer || !profile_wants(op->profile, PROFILE_TICKS)) return;
+  bool counts = profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES);
+  if (!(interface->make_timer || counts) || !profile_wants(op->profile, PROFILE_TICKS)) return;
   if (interface->times_operations) {
     bool is_wanted = profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_DEVICE_QUEUE_EVENTS);
     if (is_wanted && op->program.command_count) op->timer = interface->make_timer(op->device, op->queue);
     if (!profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_DISPATCH_EVENTS)) return;
   }
-  bool counts = profile_wants(op->profile, IREE_HAL_DEVICE_PROFILING_DATA_COUNTER_SAMPLES);
   for (uint32_t i = 0, index = 0; i < op->program.command_count; ++i, ++index) {
     hal_profile_command_t command = {0};
     op->program.describe(op->program.commands, i, &command);
     index += command.waits;
     if (command.type != IREE_HAL_PROFILE_COMMAND_OPERATION_TYPE_DISPATCH) continue;
-    op->spans[i].timer = interface->make_timer(op->device, op->queue);
+    if (interface->make_timer) op->spans[i].timer = interface->make_timer(op->device, op->queue);
     op->is_timed = true;
     if (!(counts || op->profile->tracing) || !is_taken(op, &command, index)) continue;
     if (counts) op->spans[i].sample = interface->counting->make_sample(op->profile->counting, op->queue);
@@ -163,6 +164,8 @@ uint64_t hal_profile_timer(const hal_profile_operation_t* op, uint32_t command) 
 uint64_t hal_profile_sample_watched(const hal_profile_operation_t* op, uint32_t command) {
   return op->spans[command].sample;
 }
+
+void* hal_profile_counting(const hal_profile_operation_t* op) { return op->profile->counting; }
 
 uint64_t hal_profile_trace_watched(const hal_profile_operation_t* op, uint32_t command) {
   return op->spans[command].trace;

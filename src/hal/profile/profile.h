@@ -180,6 +180,8 @@ uint64_t hal_profile_sample_watched(const hal_profile_operation_t* operation, ui
 static inline uint64_t hal_profile_sample(const hal_profile_operation_t* operation, uint32_t command) {
   return operation ? hal_profile_sample_watched(operation, command) : 0;
 }
+// What counts for the profile of an operation (counting->begin); NULL: nothing.
+void* hal_profile_counting(const hal_profile_operation_t* operation);
 // What traces a command, or 0.
 uint64_t hal_profile_trace_watched(const hal_profile_operation_t* operation, uint32_t command);
 static inline uint64_t hal_profile_trace(const hal_profile_operation_t* operation, uint32_t command) {
