@@ -340,7 +340,7 @@ static bool compile_shims(externs_t* e, const ir_op_t* executable, const variant
                          .name = name,
                          .bindings = (uint32_t)layout.bindings,
                          .constants = (uint32_t)layout.constants,
-                         .shares_memory = gpu};
+                         .gpu = gpu};
     ir_op_ints(export, "workgroup_size", shim.sizes, 3);
     if (!(kernels[i] = lower_shim(e->ctx, &shim, ir_module_body(into)))) return false;
   }

@@ -18,7 +18,7 @@ typedef struct lower_shim_t {
   uint32_t bindings;     // of a function without arguments: as its layout says
   uint32_t constants;    // of 32 bits each
   int64_t sizes[3];      // that the function is told a workgroup has; 0: 1
-  bool shares_memory;    // its own memory is a workgroup's: on GPUs, where one thread is all of it
+  bool gpu;              // threads share its work and its own memory
 } lower_shim_t;
 // As a kernel.func at the end of `into`, whose kernel.call of a plugin's function have number 0 all. NULL after
 // diagnostics.

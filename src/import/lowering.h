@@ -63,7 +63,8 @@ struct lowering_t {
   const struct lower_loops_t* loops;  // of that body, when it is a loop nest's
   ir_op_t* kernel;                    // of a function over memory (lower_shim), or NULL
   int64_t group_sizes[3];             // what a kernel is told of its workgroup
-  bool shares_memory;                 // a kernel's own memory is the workgroup's, not a thread's
+  int64_t threads;                    // of a workgroup on GPUs, 0 elsewhere; its own memory is shared by them
+  uint32_t nests;                     // loops around that are shared out among them
   uint64_t scratch;                   // bytes of it
   const lower_place_t* place;         // in a dispatch's body
   bool refine_results;                // a function may return shapes that are more static than declared

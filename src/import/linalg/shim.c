@@ -6,10 +6,15 @@
 
 #include "dialects/builtin.h"
 #include "dialects/codegen.h"
+#include "dialects/flow.h"
 #include "dialects/func.h"
 #include "dialects/kernel.h"
+#include "dialects/memref.h"
+#include "dialects/tensor_ext.h"
 #include "import/linalg/workgroup.h"
 #include "ir/parse_state.h"
+
+enum { THREADS = 64 };  // of a workgroup on GPUs
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Memory
@@ -240,6 +245,23 @@ static bool add_signature(ir_context_t* ctx, const lower_shim_t* shim, const ir_
   return true;
 }
 
+// Whether there are loops over elements, which threads can share; else one does all.
+static bool has_nests(const ir_block_t* block) {
+  for (const ir_op_t* op = block->first; op; op = op->next) {
+    uint32_t dialect = ir_op_dialect(op);
+    if (dialect == IR_DIALECT_LINALG || ir_is(op, MEMREF_COPY) || ir_is(op, FLOW_DISPATCH_TENSOR_STORE) ||
+        ir_is(op, TENSOR_EXT_DISPATCH_TENSOR_STORE)) {
+      return true;
+    }
+    for (uint32_t r = 0; r < op->region_count; ++r) {
+      IR_FOR_BLOCKS(inner, &op->regions[r]) {
+        if (has_nests(inner)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 static void take_scalar(ir_context_t* ctx, ir_op_t* op, uint32_t code) {
   ir_builder_t b = ir_builder_before(ctx, op);
   b.loc = op->loc;
@@ -283,7 +305,9 @@ ir_op_t* lower_shim(ir_context_t* ctx, const lower_shim_t* shim, ir_block_t* int
     return NULL;
   }
   kernel_signature_t sig = {.name = shim->name, .workgroup_size = {1, 1, 1}};
-  lowering_t l = {.ctx = ctx, .module = shim->module, .shares_memory = shim->shares_memory};
+  if (shim->gpu && has_nests(body)) sig.workgroup_size[0] = THREADS;
+  lowering_t l = {.ctx = ctx, .module = shim->module};
+  if (shim->gpu) l.threads = sig.workgroup_size[0];
   for (int i = 0; i < 3; ++i) l.group_sizes[i] = shim->sizes[i] ? shim->sizes[i] : 1;
   if (!add_signature(ctx, shim, func, &sig)) return NULL;
   l.kernel = kernel_func_begin(ctx, into, func->loc, &sig, &l.b);

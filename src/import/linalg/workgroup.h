@@ -42,7 +42,7 @@ void buffer_store(ir_builder_t* b, const buffer_t* buffer, ir_value_t* const* at
 bool buffer_alloc(lower_op_t* n, const ir_type_t* element, ir_value_t* const* sizes, uint32_t rank, buffer_t* out);
 // The same of a tensor's type, whose open sizes are operands from `first` on.
 bool buffer_alloc_type(lower_op_t* n, const ir_type_t* type, uint32_t first, buffer_t* out);
-void buffer_copy(ir_builder_t* b, const buffer_t* from, const buffer_t* to);
+void buffer_copy(lowering_t* l, const buffer_t* from, const buffer_t* to);
 // From the offsets of the op's slice on, with its sizes and strides, as many dimensions as `type` has; lists' numbers
 // are operands from `first` on.
 bool buffer_slice(lower_op_t* n, const buffer_t* from, uint32_t first, const ir_type_t* type, buffer_t* out);
@@ -56,14 +56,25 @@ bool workgroup_lower_tensor(lower_op_t* n);  // workgroup_tensor.c
 // Loops (workgroup_loops.c)
 //===----------------------------------------------------------------------------------------------------------------===
 
+// On a GPU threads share a workgroup's work: all of them run what is between, and loops of a nest are shared out among
+// them. What is written outside of one, the first writes. Barriers are around both, so that all see the same memory and
+// take the same way.
+typedef struct once_t {
+  bool guarded;
+  kernel_branch_t branch;
+} once_t;
+once_t once_begin(lowering_t* l);
+void once_end(lowering_t* l, once_t* once);
+
 // Loops from 0 to each size, one in the other; `at` has their numbers between begin and end.
 typedef struct nest_t {
   kernel_loop_t loops[2 * GRAPH_MAX_RANK];
   ir_value_t* at[2 * GRAPH_MAX_RANK];
   uint32_t count;
+  once_t once;
 } nest_t;
-void nest_begin(ir_builder_t* b, ir_value_t* const* sizes, uint32_t count, nest_t* nest);
-void nest_end(ir_builder_t* b, nest_t* nest);
+void nest_begin(lowering_t* l, ir_value_t* const* sizes, uint32_t count, nest_t* nest);
+void nest_end(lowering_t* l, nest_t* nest);
 
 // Ops of scf: for, if and while.
 bool workgroup_lower_scf(lower_op_t* n);

@@ -88,7 +88,7 @@ static bool own_out(lower_op_t* n, nest_op_t* op, uint32_t i) {
   if (!ir_type_is_tensor(v->type)) return true;
   bool here = is_own(v) && v->def->parent == n->op->parent;
   if (!here && !buffer_alloc(n, init.memory->type->element, init.sizes, init.rank, &op->buffers[i])) return false;
-  if (!here && !ir_is(v->def, TENSOR_EMPTY)) buffer_copy(n->b, &init, &op->buffers[i]);
+  if (!here && !ir_is(v->def, TENSOR_EMPTY)) buffer_copy(n->l, &init, &op->buffers[i]);
   n->out[i - op->ins] = buffer_value(n->l, &op->buffers[i]);
   return true;
 }
@@ -197,7 +197,7 @@ static bool run_nest(lower_op_t* n, nest_op_t* op) {
     sizes[count] = op->sizes[i];
     loops[count++] = i;
   }
-  nest_begin(n->b, sizes, count, &nest);
+  nest_begin(n->l, sizes, count, &nest);
   for (uint32_t i = 0; i < count; ++i) op->at[loops[i]] = nest.at[i];
   for (uint32_t i = 0; i < op->outs; ++i) {
     for (uint32_t k = 0; k < op->maps[op->ins + i]->result_count; ++k) {
@@ -210,7 +210,7 @@ static bool run_nest(lower_op_t* n, nest_op_t* op) {
   }
   if (reduces ? !run_reducing(n, op, sums) : !run_body(n, op, sums)) return false;
   for (uint32_t i = 0; i < op->outs; ++i) buffer_store(n->b, &op->buffers[op->ins + i], at[i], sums[i]);
-  nest_end(n->b, &nest);
+  nest_end(n->l, &nest);
   return true;
 }
 

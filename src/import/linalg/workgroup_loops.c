@@ -3,16 +3,49 @@
 #include "dialects/scf.h"
 #include "import/linalg/workgroup.h"
 
-void nest_begin(ir_builder_t* b, ir_value_t* const* sizes, uint32_t count, nest_t* nest) {
-  nest->count = count;
-  for (uint32_t i = 0; i < count; ++i) {
-    nest->loops[i] = kernel_for_begin(b, graph_index_constant(b, 0), sizes[i], graph_index_constant(b, 1), NULL, 0);
-    nest->at[i] = nest->loops[i].index;
-  }
+static bool shares_work(const lowering_t* l) { return l->threads > 1 && !l->nests; }
+
+static void barrier(lowering_t* l) { ir_build_op(&l->b, KERNEL_BARRIER, NULL, 0, NULL); }
+
+once_t once_begin(lowering_t* l) {
+  once_t once = {.guarded = shares_work(l)};
+  if (!once.guarded) return once;
+  barrier(l);
+  ir_value_t* thread = kernel_id(&l->b, KERNEL_THREAD_ID, 0);
+  ir_value_t* first = graph_binary(&l->b, SCALAR_eq, thread, graph_index_constant(&l->b, 0));
+  once.branch = kernel_if_begin(&l->b, first, NULL, 0);
+  return once;
 }
 
-void nest_end(ir_builder_t* b, nest_t* nest) {
-  for (uint32_t i = nest->count; i-- > 0;) kernel_for_end(b, &nest->loops[i], NULL, 0);
+void once_end(lowering_t* l, once_t* once) {
+  if (!once->guarded) return;
+  kernel_if_else(&l->b, &once->branch, NULL, 0);
+  kernel_if_end(&l->b, &once->branch, NULL, 0);
+  barrier(l);
+}
+
+// Of the last loop, which goes along memory most often, threads take every so-manieth round.
+void nest_begin(lowering_t* l, ir_value_t* const* sizes, uint32_t count, nest_t* nest) {
+  ir_builder_t* b = &l->b;
+  bool shares = shares_work(l) && count;
+  nest->count = count;
+  nest->once = count ? (once_t){false} : once_begin(l);
+  if (shares) barrier(l);
+  for (uint32_t i = 0; i < count; ++i) {
+    bool shared = shares && i + 1 == count;
+    ir_value_t* low = shared ? kernel_id(b, KERNEL_THREAD_ID, 0) : graph_index_constant(b, 0);
+    ir_value_t* step = graph_index_constant(b, shared ? l->threads : 1);
+    nest->loops[i] = kernel_for_begin(b, low, sizes[i], step, NULL, 0);
+    nest->at[i] = nest->loops[i].index;
+  }
+  ++l->nests;
+}
+
+void nest_end(lowering_t* l, nest_t* nest) {
+  --l->nests;
+  for (uint32_t i = nest->count; i-- > 0;) kernel_for_end(&l->b, &nest->loops[i], NULL, 0);
+  once_end(l, &nest->once);
+  if (shares_work(l) && nest->count) barrier(l);
 }
 
 static ir_block_t* only_block(const ir_region_t* region) {
@@ -45,10 +78,10 @@ static bool assign(lower_op_t* n, const carried_t* c, uint32_t i, lower_value_t 
   for (uint32_t k = 0; k < c->count; ++k) shares |= c->buffers[k].memory == from.memory;
   if (shares) {
     if (!buffer_alloc(n, from.memory->type->element, from.sizes, from.rank, &copy)) return false;
-    buffer_copy(n->b, &from, &copy);
+    buffer_copy(n->l, &from, &copy);
     from = copy;
   }
-  buffer_copy(n->b, &from, to);
+  buffer_copy(n->l, &from, to);
   return true;
 }
 
@@ -65,7 +98,7 @@ static bool begin_carried(lower_op_t* n, const ir_op_t* op, const lower_value_t*
     }
     if (!buffer_of(n, inits[i], &init)) return false;
     if (!buffer_alloc(n, init.memory->type->element, init.sizes, init.rank, &c->buffers[i])) return false;
-    buffer_copy(n->b, &init, &c->buffers[i]);
+    buffer_copy(n->l, &init, &c->buffers[i]);
   }
   return true;
 }

@@ -102,7 +102,8 @@ bool buffer_alloc(lower_op_t* n, const ir_type_t* element, ir_value_t* const* si
   if (n->l->scratch > MAX_SCRATCH) {
     return lower_unsupported(n, "up to %d bytes of memory of its own are what a workgroup has", MAX_SCRATCH);
   }
-  out->memory = kernel_alloc(n->b, element, count, n->l->shares_memory ? IR_SPACE_WORKGROUP : IR_SPACE_PRIVATE);
+  out->memory =
+      kernel_alloc(n->b, element, count, n->l->threads && !n->l->nests ? IR_SPACE_WORKGROUP : IR_SPACE_PRIVATE);
   buffer_set_dense(n->b, out);
   return true;
 }
@@ -119,11 +120,11 @@ bool buffer_alloc_type(lower_op_t* n, const ir_type_t* type, uint32_t first, buf
   return buffer_alloc(n, element, sizes, (uint32_t)type->rank, out);
 }
 
-void buffer_copy(ir_builder_t* b, const buffer_t* from, const buffer_t* to) {
+void buffer_copy(lowering_t* l, const buffer_t* from, const buffer_t* to) {
   nest_t nest;
-  nest_begin(b, from->sizes, from->rank, &nest);
-  buffer_store(b, to, nest.at, buffer_load(b, from, nest.at));
-  nest_end(b, &nest);
+  nest_begin(l, from->sizes, from->rank, &nest);
+  buffer_store(&l->b, to, nest.at, buffer_load(&l->b, from, nest.at));
+  nest_end(l, &nest);
 }
 
 // Which dimensions of a slice are dropped, as `type` has fewer: those of size 1 that are left over from its end on.
@@ -215,7 +216,9 @@ static bool lower_store(lower_op_t* n) {
   ir_value_t* at[GRAPH_MAX_RANK];
   if (!buffer_read(n, 1, &x) || !read_places(n, &x, 2, at)) return false;
   if (n->in[0]->type != x.memory->type->element) return lower_error(n, "stores another type than the memory's");
+  once_t once = once_begin(n->l);
   buffer_store(n->b, &x, at, n->in[0]);
+  once_end(n->l, &once);
   return true;
 }
 
@@ -232,7 +235,7 @@ static bool lower_copy(lower_op_t* n) {
   buffer_t x, y;
   if (!buffer_read(n, 0, &x) || !buffer_read(n, 1, &y)) return false;
   if (x.rank != y.rank || x.memory->type->element != y.memory->type->element) return lower_error(n, "needs one type");
-  buffer_copy(n->b, &x, &y);
+  buffer_copy(n->l, &x, &y);
   return true;
 }
 

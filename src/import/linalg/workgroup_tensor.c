@@ -15,7 +15,7 @@ static bool give(lower_op_t* n, const buffer_t* buffer) {
 // A new tensor with the elements of another.
 static bool copy_of(lower_op_t* n, const buffer_t* from, buffer_t* out) {
   if (!buffer_alloc(n, from->memory->type->element, from->sizes, from->rank, out)) return false;
-  buffer_copy(n->b, from, out);
+  buffer_copy(n->l, from, out);
   return true;
 }
 
@@ -45,7 +45,9 @@ static bool lower_insert(lower_op_t* n) {
   ir_value_t* at[GRAPH_MAX_RANK];
   if (!buffer_read(n, 1, &x) || !read_places(n, &x, 2, at) || !copy_of(n, &x, &y)) return false;
   if (n->in[0]->type != y.memory->type->element) return lower_error(n, "needs a number of the tensor's type");
+  once_t once = once_begin(n->l);
   buffer_store(n->b, &y, at, n->in[0]);
+  once_end(n->l, &once);
   return give(n, &y);
 }
 
@@ -54,19 +56,21 @@ static bool lower_tensor_splat(lower_op_t* n) {
   nest_t nest;
   if (!buffer_alloc_type(n, lower_out_type(n, 0), 1, &x)) return false;
   if (n->in[0]->type != x.memory->type->element) return lower_error(n, "needs a number of its type");
-  nest_begin(n->b, x.sizes, x.rank, &nest);
+  nest_begin(n->l, x.sizes, x.rank, &nest);
   buffer_store(n->b, &x, nest.at, n->in[0]);
-  nest_end(n->b, &nest);
+  nest_end(n->l, &nest);
   return give(n, &x);
 }
 
 static bool lower_from_elements(lower_op_t* n) {
   buffer_t x;
   if (!buffer_alloc_type(n, lower_out_type(n, 0), n->op->operand_count, &x)) return false;
+  once_t once = once_begin(n->l);
   for (uint32_t i = 0; i < n->op->operand_count; ++i) {
     if (n->in[i]->type != x.memory->type->element) return lower_error(n, "needs numbers of its type");
     kernel_store(n->b, n->in[i], x.memory, graph_index_constant(n->b, i));
   }
+  once_end(n->l, &once);
   return give(n, &x);
 }
 
@@ -79,14 +83,14 @@ static bool lower_generate(lower_op_t* n) {
   if (!block || block->next || !block->last) return lower_error(n, "needs a body of one block");
   if (!buffer_alloc_type(n, lower_out_type(n, 0), 0, &x)) return false;
   if (block->arg_count != x.rank) return lower_error(n, "needs an index for each dimension");
-  nest_begin(n->b, x.sizes, x.rank, &nest);
+  nest_begin(n->l, x.sizes, x.rank, &nest);
   for (uint32_t i = 0; i < x.rank; ++i) args[i].v = nest.at[i];
   if (!lower_block(n->l, block, args, &values, &count)) return false;
   if (count != 1 || !values[0].v || values[0].v->type != x.memory->type->element) {
     return lower_error(n, "needs a body that yields an element");
   }
   buffer_store(n->b, &x, nest.at, values[0].v);
-  nest_end(n->b, &nest);
+  nest_end(n->l, &nest);
   return give(n, &x);
 }
 
@@ -109,7 +113,7 @@ static bool lower_insert_slice(lower_op_t* n) {
   if (!buffer_read(n, 0, &part) || !buffer_read(n, 1, &whole) || !copy_of(n, &whole, &own)) return false;
   if (!buffer_slice(n, &own, 2, lower_in_type(n, 0), &place)) return false;
   if (part.memory->type->element != own.memory->type->element) return lower_error(n, "needs one element type");
-  buffer_copy(n->b, &part, &place);
+  buffer_copy(n->l, &part, &place);
   return give(n, &own);
 }
 
@@ -146,14 +150,14 @@ static bool lower_elements(lower_op_t* n) {
   }
   if (!shape) return lower_unsupported(n, "tensors are");
   if (!buffer_alloc(n, type->element, shape->sizes, shape->rank, &out)) return false;
-  nest_begin(n->b, out.sizes, out.rank, &nest);
+  nest_begin(n->l, out.sizes, out.rank, &nest);
   for (uint32_t i = 0; i < n->op->operand_count; ++i) {
     if (in[i].memory) n->in[i] = buffer_load(n->b, &in[i], nest.at);
   }
   if (!n->row->fn(n)) return false;
   if (!n->out[0].v || n->out[0].v->type != type->element) return lower_error(n, "gives another type than its result's");
   buffer_store(n->b, &out, nest.at, n->out[0].v);
-  nest_end(n->b, &nest);
+  nest_end(n->l, &nest);
   memcpy(n->in, numbers, sizeof(*numbers) * n->op->operand_count);
   return give(n, &out);
 }
@@ -192,7 +196,7 @@ static bool lower_dispatch_store(lower_op_t* n) {
   if (!buffer_read(n, 0, &x) || !buffer_read(n, 1, &y)) return false;
   if (!buffer_slice(n, &y, 2, lower_in_type(n, 0), &place)) return false;
   if (x.memory->type->element != y.memory->type->element) return lower_error(n, "needs tensors of one element type");
-  buffer_copy(n->b, &x, &place);
+  buffer_copy(n->l, &x, &place);
   return true;
 }
 

@@ -113,13 +113,15 @@ bool workgroup_lower_constant(lower_op_t* n) {
   if (!buffer_alloc_type(n, type, 0, &x)) return false;
   if (value->splat) {
     ir_value_t* number = number_of(n, scalar, value, 0);
-    nest_begin(n->b, x.sizes, x.rank, &nest);
+    nest_begin(n->l, x.sizes, x.rank, &nest);
     buffer_store(n->b, &x, nest.at, number);
-    nest_end(n->b, &nest);
+    nest_end(n->l, &nest);
   }
+  once_t once = value->splat ? (once_t){false} : once_begin(n->l);
   for (uint32_t i = 0; i < count && !value->splat; ++i) {
     kernel_store(n->b, number_of(n, scalar, value, i), x.memory, graph_index_constant(n->b, i));
   }
+  once_end(n->l, &once);
   n->out[0] = buffer_value(n->l, &x);
   return true;
 }
@@ -235,6 +237,7 @@ static bool write_elements(lower_op_t* n, const transfer_t* t, lower_value_t val
   if (value.count != count || value.v->type != t->memory.memory->type->element) {
     return lower_error(n, "writes another type than the memory's");
   }
+  once_t once = once_begin(n->l);
   for (uint32_t i = 0; i < count; ++i) {
     ir_value_t *at[GRAPH_MAX_RANK], *exists = find_place(n, t, i, at);
     kernel_branch_t branch = {0};
@@ -243,6 +246,7 @@ static bool write_elements(lower_op_t* n, const transfer_t* t, lower_value_t val
     if (exists) kernel_if_else(n->b, &branch, NULL, 0);
     if (exists) kernel_if_end(n->b, &branch, NULL, 0);
   }
+  once_end(n->l, &once);
   return true;
 }
 
@@ -267,7 +271,7 @@ static bool lower_write(lower_op_t* n) {
   if (n->op->result_count) {
     buffer_t own;
     if (!buffer_alloc(n, t.memory.memory->type->element, t.memory.sizes, t.memory.rank, &own)) return false;
-    buffer_copy(n->b, &t.memory, &own);
+    buffer_copy(n->l, &t.memory, &own);
     t.memory = own;
     n->out[0] = buffer_value(n->l, &own);
   }

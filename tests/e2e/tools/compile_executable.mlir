@@ -8,8 +8,13 @@
 // RUN: iree-benchmark-executable --device=local-sync --executable_format=vmvx-bytecode-fb --executable_file=%t.vmvx --entry_point=1 --binding=4xf32=1,2,3,4 --constant=3 --workgroup_count=4,1,1 --benchmark_min_time=1x | FileCheck --check-prefix=SECOND %s
 // SECOND: BM_dispatch_4x1x1/process_time/real_time
 // RUN: iree-compile --compile-mode=hal-executable --iree-hal-target-device=cuda --iree-cuda-target=sm_80 %s -o - | FileCheck --check-prefix=PTX %s
+// Loops over elements are shared out among threads, with barriers between; what is none, one does.
 // PTX: .entry elementwise_mul(
+// PTX: .reqntid 64
+// PTX: bar.sync 0
 // PTX: .entry scaled(
+// PTX: .reqntid 1
+// PTX-NOT: bar.sync
 // RUN: iree-compile --compile-mode=hal-executable --iree-hal-target-device=amdgpu --iree-rocm-target=gfx1100 %s -o %t.hsaco && llvm-readelf --dyn-symbols %t.hsaco | FileCheck --check-prefix=HSACO %s
 // HSACO-DAG: elementwise_mul
 // HSACO-DAG: scaled.kd
