@@ -345,7 +345,7 @@ static bool compile_shims(externs_t* e, const ir_op_t* executable, const variant
     if (!(kernels[i] = lower_shim(e->ctx, &shim, ir_module_body(into)))) return false;
   }
   target_compile_options_t options = {
-      .context = e->ctx, .name = ir_op_string(executable, "sym_name", ""), .threads = 1};
+      .context = e->ctx, .name = ir_op_string(executable, "sym_name", ""), .threads = 1, .as_written = true};
   const char** paths = NULL;
   if (!object_paths(e, executable, v, &paths, &options.object_count)) return false;
   options.objects = paths;

@@ -128,6 +128,7 @@ typedef struct target_compile_options_t {
   const char* name;            // executable's name: "main_dispatch_0", or "<module>_linked" for several dispatches
   uint32_t threads;            // that generate code; 0 or 1: the caller's only. The result does not depend on it.
   bool debug_symbols;          // line tables and source locations
+  bool as_written;             // llvm-cpu: kernels are loops as a program has them, for LLVM to make vectors of
   const char* const* objects;  // llvm-cpu: files that are linked in, which kernel.call calls
   uint32_t object_count;
   const char* const* imports;  // llvm-cpu: functions of the runtime's plugins, which kernel.call calls by number

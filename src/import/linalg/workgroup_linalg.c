@@ -185,20 +185,27 @@ static bool run_reducing(lower_op_t* n, nest_op_t* op, ir_value_t** sums) {
   return true;
 }
 
-static bool run_nest(lower_op_t* n, nest_op_t* op) {
-  ir_value_t *sizes[MAX_LOOPS], *sums[LOOPS_MAX_OPERANDS] = {NULL}, *at[LOOPS_MAX_OPERANDS][GRAPH_MAX_RANK];
-  uint32_t loops[MAX_LOOPS], count = 0;
-  bool reduces = false;
-  nest_t nest;
-  if (!read_operands(n, op) || !find_sizes(n, op)) return false;
-  for (uint32_t i = 0; i < op->rank; ++i) {
-    reduces |= op->reduction[i];
-    if (op->reduction[i]) continue;
-    sizes[count] = op->sizes[i];
-    loops[count++] = i;
+// Whether all operands go along memory with the loop, or have nothing to do with it: then vectors may run along it,
+// also where others reduce.
+static bool goes_along(const nest_op_t* op, uint32_t loop) {
+  for (uint32_t k = 0; k < op->ins + op->outs; ++k) {
+    const ir_affine_map_t* map = op->maps[k];
+    bool last = false;
+    for (uint32_t i = 0; i < map->result_count; ++i) {
+      const ir_affine_t* e = map->results[i];
+      bool is_loop = e->kind == IR_AFFINE_DIM && e->value == loop;
+      if (is_loop && i + 1 < map->result_count) return false;
+      if (e->kind != IR_AFFINE_DIM && e->kind != IR_AFFINE_CONST) return false;
+      last = is_loop;
+    }
+    if (k >= op->ins && !last) return false;
   }
-  nest_begin(n->l, sizes, count, &nest);
-  for (uint32_t i = 0; i < count; ++i) op->at[loops[i]] = nest.at[i];
+  return true;
+}
+
+// The results' places at the loops' numbers, and what is there if the body reads it.
+static bool begin_results(lower_op_t* n, const nest_op_t* op, bool reads, ir_value_t* (*at)[GRAPH_MAX_RANK],
+                          ir_value_t** sums) {
   for (uint32_t i = 0; i < op->outs; ++i) {
     for (uint32_t k = 0; k < op->maps[op->ins + i]->result_count; ++k) {
       const ir_affine_t* e = op->maps[op->ins + i]->results[k];
@@ -206,9 +213,37 @@ static bool run_nest(lower_op_t* n, nest_op_t* op) {
       if (!parallel) return lower_unsupported(n, "a result over parallel loops is");
     }
     find_place(n, op, op->ins + i, at[i]);
-    if (reduces || op->reads_outs) sums[i] = buffer_load(n->b, &op->buffers[op->ins + i], at[i]);
+    if (reads) sums[i] = buffer_load(n->b, &op->buffers[op->ins + i], at[i]);
   }
-  if (reduces ? !run_reducing(n, op, sums) : !run_body(n, op, sums)) return false;
+  return true;
+}
+
+// Parallel loops outside of those that reduce; on CPUs the last one inside, where it goes along memory.
+static bool run_nest(lower_op_t* n, nest_op_t* op) {
+  ir_value_t *sizes[MAX_LOOPS], *sums[LOOPS_MAX_OPERANDS] = {NULL}, *at[LOOPS_MAX_OPERANDS][GRAPH_MAX_RANK];
+  uint32_t loops[MAX_LOOPS], count = 0, parallel = 0;
+  nest_t nest;
+  if (!read_operands(n, op) || !find_sizes(n, op)) return false;
+  for (uint32_t i = 0; i < op->rank; ++i) {
+    if (!op->reduction[i]) loops[parallel++] = i;
+  }
+  bool reduces = parallel < op->rank;
+  bool inside = reduces && parallel && !n->l->threads && goes_along(op, loops[parallel - 1]);
+  if (inside) {
+    uint32_t last = loops[parallel - 1];
+    count = parallel - 1;
+    for (uint32_t i = 0; i < op->rank; ++i) {
+      if (op->reduction[i]) loops[count++] = i;
+    }
+    loops[count++] = last;
+  } else {
+    count = parallel;
+  }
+  for (uint32_t i = 0; i < count; ++i) sizes[i] = op->sizes[loops[i]];
+  nest_begin(n->l, sizes, count, &nest);
+  for (uint32_t i = 0; i < count; ++i) op->at[loops[i]] = nest.at[i];
+  if (!begin_results(n, op, reduces || op->reads_outs, at, sums)) return false;
+  if (reduces && !inside ? !run_reducing(n, op, sums) : !run_body(n, op, sums)) return false;
   for (uint32_t i = 0; i < op->outs; ++i) buffer_store(n->b, &op->buffers[op->ins + i], at[i], sums[i]);
   nest_end(n->l, &nest);
   return true;

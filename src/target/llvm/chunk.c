@@ -125,17 +125,28 @@ static bool dump_assembly(work_t* w) {
   return ok;
 }
 
-// Kernels leave us as they should be; only what the caller asks for by name is run.
+// Kernels leave us as they should be; only what the caller asks for by name is run, and what loops need that a program
+// brings.
+static const char* passes_for(const build_job_t* job) {
+  if (job->target->backend == TARGET_ROCM && job->options->amd.slp_vectorize) return "function(slp-vectorizer)";
+  if (job->target->backend == TARGET_LLVM_CPU && job->options->as_written) {
+    return "function(early-cse,instcombine<no-verify-fixpoint>,loop-mssa(licm),loop-simplify,lcssa,loop-vectorize,"
+           "slp-vectorizer,instcombine<no-verify-fixpoint>,early-cse)";
+  }
+  return NULL;
+}
+
 static bool optimize(work_t* w) {
-  if (w->job->target->backend != TARGET_ROCM || !w->job->options->amd.slp_vectorize) return true;
+  const char* passes = passes_for(w->job);
+  if (!passes) return true;
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-  LLVMErrorRef failure = LLVMRunPasses(w->unit.module, "function(slp-vectorizer)", w->unit.machine, options);
+  LLVMErrorRef failure = LLVMRunPasses(w->unit.module, passes, w->unit.machine, options);
   LLVMDisposePassBuilderOptions(options);
   if (!failure) return true;
   char *message = LLVMGetErrorMessage(failure), text[256];
   snprintf(text, sizeof(text), "%s", message);
   LLVMDisposeErrorMessage(message);
-  text_printf(&w->chunk->error, "the SLP vectorizer: %s", text);
+  text_printf(&w->chunk->error, "LLVM's passes: %s", text);
   return false;
 }
 

@@ -4,6 +4,10 @@
 // RUN: iree-benchmark-executable --device=local-sync --executable_format=embedded-elf-x86_64 --executable_file=%t.so --entry_point=0 --binding=4xf32=1,2,3,4 --binding=4xf32=100,200,300,400 --binding=4xf32=0 --workgroup_count=1,1,1 --workgroup_count=4,1,1 --benchmark_min_time=1x | FileCheck %s
 // CHECK: BM_dispatch_1x1x1/process_time/real_time
 // CHECK: BM_dispatch_4x1x1/process_time/real_time
+// Loops over elements are vectors.
+// RUN: iree-compile --compile-mode=hal-executable --iree-hal-target-device=local --iree-llvmcpu-target-cpu=generic %s -o %t.generic.so && llvm-objdump -d %t.generic.so | FileCheck --check-prefix=VECTORS %s
+// VECTORS: <many>:
+// VECTORS: mulps
 // RUN: iree-compile --compile-mode=hal-executable --iree-hal-target-device=local --iree-hal-local-target-device-backends=vmvx %s -o %t.vmvx
 // RUN: iree-benchmark-executable --device=local-sync --executable_format=vmvx-bytecode-fb --executable_file=%t.vmvx --entry_point=1 --binding=4xf32=1,2,3,4 --constant=3 --workgroup_count=4,1,1 --benchmark_min_time=1x | FileCheck --check-prefix=SECOND %s
 // SECOND: BM_dispatch_4x1x1/process_time/real_time
@@ -15,6 +19,7 @@
 // PTX: .entry scaled(
 // PTX: .reqntid 1
 // PTX-NOT: bar.sync
+// PTX: .entry many(
 // RUN: iree-compile --compile-mode=hal-executable --iree-hal-target-device=amdgpu --iree-rocm-target=gfx1100 %s -o %t.hsaco && llvm-readelf --dyn-symbols %t.hsaco | FileCheck --check-prefix=HSACO %s
 // HSACO-DAG: elementwise_mul
 // HSACO-DAG: scaled.kd
@@ -34,7 +39,20 @@ hal.executable.source public @executable {
     %c1 = arith.constant 1 : index
     hal.return %c4, %c1, %c1 : index, index, index
   }
+  hal.executable.export public @many ordinal(2) layout(#scaled) count(%device: !hal.device) -> (index, index, index) {
+    %c1 = arith.constant 1 : index
+    hal.return %c1, %c1, %c1 : index, index, index
+  }
   builtin.module {
+    func.func @many() {
+      %x = hal.interface.binding.subspan layout(#scaled) binding(0) : memref<1024xf32>
+      linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%x : memref<1024xf32>) {
+      ^bb0(%v: f32):
+        %0 = arith.mulf %v, %v : f32
+        linalg.yield %0 : f32
+      }
+      return
+    }
     func.func @elementwise_mul() {
       %c0 = arith.constant 0 : index
       %lhs = hal.interface.binding.subspan layout(#mul) binding(0) alignment(32) offset(%c0) : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4xf32>>
