@@ -44,8 +44,8 @@ typedef struct schedule_t {
   uint32_t global_count;
   ir_op_t** ops;  // of the run
   uint32_t count, capacity;
-  uint32_t run;      // which one
-  moved_t* moved;    // by round
+  uint32_t run;    // which one
+  moved_t* moved;  // by round
   uint32_t moved_capacity;
   uint32_t rounds;   // so far
   uint32_t checked;  // round of the last assert
