@@ -134,6 +134,8 @@ void fusion_finish(fusion_t* fusion);
 // pass_form_dispatches for a target; the pass is for any.
 pass_result_t fusion_form_dispatches(ir_op_t* module, ir_context_t* ctx, const fusion_target_t* target);
 static inline fusion_node_t* fusion_node(const ir_op_t* op) { return op ? op->data : NULL; }
+// Whether the left operand has hardly any rows: a token or two.
+bool fusion_has_few_rows(const ir_op_t* contract);
 // Roots whose strategies hand out one element at a time, so that an epilogue can follow.
 bool fusion_takes_epilogue(const ir_op_t* root);
 // True for constants that are one number.

@@ -98,9 +98,10 @@ static uint32_t growth(const ir_value_t* from, const ir_value_t* to) {
 }
 
 // Evaluations of an element of the operand for each of the user's.
-static uint32_t use_weight(const ir_op_t* op, uint32_t operand) {
+static uint32_t use_weight(const fusion_t* f, const ir_op_t* op, uint32_t operand) {
   switch (ir_code(op)) {
-    case GRAPH_CONTRACT:
+    case GRAPH_CONTRACT:  // by each workgroup, and there are a few on each part of a GPU
+      return f->target.gpu && operand == 0 && fusion_has_few_rows(op) ? GROWTH : MANY;
     case GRAPH_CONV:
     case GRAPH_SORT:
     case GRAPH_SORT_GENERIC:
@@ -149,7 +150,7 @@ void fusion_add_views(fusion_t* f, const fusion_node_t* user, uint32_t operand, 
   }
   out->overflow |= views.overflow;
   bool same = user->class == FUSION_ELEMENTWISE;
-  uint32_t weight = same ? 1 : use_weight(user->op, operand);
+  uint32_t weight = same ? 1 : use_weight(f, user->op, operand);
   for (uint32_t i = 0; i < views.count; ++i) {
     add_view(out, same ? views.items[i].id : ++f->view_count, views.items[i].weight * weight);
   }

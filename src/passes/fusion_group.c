@@ -14,7 +14,11 @@
 #include "passes/fusion.h"
 #include "passes/sizes.h"
 
-enum { MAX_LOOKS = 32 };  // at users of a value, for one to join
+enum {
+  MAX_LOOKS = 32,  // at users of a value, for one to join
+  MAX_STEPS = 4,   // from what joins products to the product that it is for
+  FEW_ROWS = 2,
+};
 
 //===----------------------------------------------------------------------------------------------------------------===
 // Classes
@@ -265,9 +269,52 @@ static fusion_space_t heavy_join_space(fusion_t* f, const fusion_group_t* group,
   return FUSION_SPACE_MAPPED;
 }
 
+bool fusion_has_few_rows(const ir_op_t* contract) {
+  const ir_type_t* left = ir_operand(contract, 0)->type;
+  int64_t dims[GRAPH_MAX_RANK], depth = 1;
+  if (!ir_type_is_static(left)) return false;
+  uint32_t count = graph_get_lhs_contract(contract, dims);
+  for (uint32_t i = 0; i < count; ++i) depth *= left->dims[dims[i]];
+  return ir_type_count(left) <= FEW_ROWS * depth;
+}
+
+// Whether the op's result is for a product with few rows alone: its left, after a few steps.
+static bool feeds_few_rows(const ir_op_t* op) {
+  for (int32_t i = 0; i < MAX_STEPS && op->result_count == 1 && ir_has_one_use(&op->results[0]); ++i) {
+    const ir_use_t* use = op->results[0].uses;
+    op = use->owner;
+    if (ir_is(op, GRAPH_CONTRACT)) return use == &op->operands[0] && fusion_has_few_rows(op);
+    if (fusion_class(op) != FUSION_ELEMENTWISE && !ir_is(op, GRAPH_RESHAPE)) return false;
+  }
+  return false;
+}
+
+static bool is_of_product(const fusion_t* f, const fusion_node_t* node) {
+  return node && node->group != FUSION_NO_GROUP && ir_is(f->nodes[f->groups[node->group].root].op, GRAPH_CONTRACT);
+}
+
+// What joins two products and is for a third with few rows alone, or what is made of that on its way: on a GPU the
+// first two run side by side, unless one of them has to have the other's results for its epilogue.
+static bool joins_products(const fusion_t* f, const ir_op_t* op) {
+  int32_t group = FUSION_NO_GROUP;
+  if (!f->target.gpu || fusion_class(op) != FUSION_ELEMENTWISE || !feeds_few_rows(op)) return false;
+  for (int32_t step = 0; step < MAX_STEPS && op->operand_count == 1 && ir_operand(op, 0)->def; ++step) {
+    op = ir_operand(op, 0)->def;
+    if (fusion_class(op) != FUSION_ELEMENTWISE || !ir_has_one_use(&op->results[0])) return false;
+  }
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const fusion_node_t* producer = fusion_node(ir_operand(op, i)->def);
+    if (!is_of_product(f, producer)) continue;
+    if (group != FUSION_NO_GROUP && group != producer->group) return true;
+    group = producer->group;
+  }
+  return false;
+}
+
 // Joins the group of the latest operand when that is possible.
 static void try_epilogue(fusion_t* f, fusion_node_t* node) {
   int32_t best = FUSION_NO_GROUP;
+  if (joins_products(f, node->op)) return;
   for (uint32_t i = 0; i < node->op->operand_count; ++i) {
     fusion_node_t* producer = fusion_node(ir_operand(node->op, i)->def);
     if (!producer || producer->group == FUSION_NO_GROUP) continue;
@@ -307,6 +354,7 @@ static bool may_pull(const fusion_t* f, const fusion_node_t* producer, const fus
   bool is_free = ir_is(producer->op, GRAPH_TRANSPOSE) || ir_is(producer->op, GRAPH_RESHAPE) ||
                  ir_is(producer->op, GRAPH_BROADCAST) || is_dense_slice(producer->op);
   if (ir_is(op, GRAPH_CONTRACT)) {
+    if (operand == 0 && joins_products(f, producer->op)) return true;
     return is_free && (operand == 0 || f->target.gpu || !ir_is(producer->op, GRAPH_TRANSPOSE));
   }
   return ir_is(producer->op, GRAPH_RESHAPE);

@@ -60,3 +60,21 @@ func.func @four_bits(%x: tensor<1x64xf32>, %s: tensor<48x2xf32>) -> tensor<1x48x
   %5 = stablehlo.dot_general %x, %4, contracting_dims = [1] x [1] : (tensor<1x64xf32>, tensor<48x64xf32>) -> tensor<1x48xf32>
   return %5 : tensor<1x48xf32>
 }
+
+// What joins two products of one row is computed by the third: on a GPU neither of the two waits for the other.
+// CPU-LABEL: func.func @gated
+// GPU-LABEL: func.func @gated
+// GPU: graph.contract
+// GPU-NOT: graph.mul
+// GPU: graph.contract
+// GPU-NEXT: graph.yield
+// GPU: graph.mul
+// GPU: graph.contract
+func.func @gated(%x: tensor<1x64xf32>, %g: tensor<64x96xf32>, %u: tensor<64x96xf32>, %d: tensor<96x64xf32>) -> tensor<1x64xf32> {
+  %0 = stablehlo.dot %x, %g : (tensor<1x64xf32>, tensor<64x96xf32>) -> tensor<1x96xf32>
+  %1 = stablehlo.logistic %0 : tensor<1x96xf32>
+  %2 = stablehlo.dot %x, %u : (tensor<1x64xf32>, tensor<64x96xf32>) -> tensor<1x96xf32>
+  %3 = stablehlo.multiply %1, %2 : tensor<1x96xf32>
+  %4 = stablehlo.dot %3, %d : (tensor<1x96xf32>, tensor<96x64xf32>) -> tensor<1x64xf32>
+  return %4 : tensor<1x64xf32>
+}
