@@ -289,6 +289,13 @@ ir_op_t* kernel_store(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir
   return ir_build_op(b, KERNEL_STORE, operands, 3, NULL);
 }
 
+void kernel_prefetch(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, int64_t locality, bool writes) {
+  ir_value_t* operands[] = {memory, offset};
+  ir_op_t* op = ir_build_op(b, KERNEL_PREFETCH, operands, 2, NULL);
+  ir_op_set_attr(b->ctx, op, "locality", ir_attr_i64(b->ctx, locality));
+  if (writes) ir_op_set_attr(b->ctx, op, "write", ir_attr_unit(b->ctx));
+}
+
 ir_value_t* kernel_load_masked(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, ir_value_t* mask,
                                ir_value_t* other) {
   ir_value_t* operands[] = {memory, offset, mask, other};

@@ -53,6 +53,8 @@ int64_t kernel_lanes(const ir_value_t* value);
 const ir_type_t* kernel_vector_type(ir_context_t* ctx, const ir_type_t* scalar, int64_t lanes);  // lanes 1: the scalar
 ir_value_t* kernel_load(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, int64_t lanes);
 ir_op_t* kernel_store(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset);
+// What lies there comes near: `locality` 3 the first level of caches, 1 the last.
+void kernel_prefetch(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, int64_t locality, bool writes);
 ir_value_t* kernel_load_masked(ir_builder_t* b, ir_value_t* memory, ir_value_t* offset, ir_value_t* mask,
                                ir_value_t* other);
 ir_op_t* kernel_store_masked(ir_builder_t* b, ir_value_t* value, ir_value_t* memory, ir_value_t* offset,

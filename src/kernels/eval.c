@@ -76,10 +76,7 @@ static ir_value_t* zero_lanes(kernel_build_t* k, const ir_type_t* scalar, int64_
   return kernel_number(&k->b, kernel_vector_type(k->ctx, scalar, lanes), 0);
 }
 
-bool eval_shuffles(const ir_type_t* scalar) {
-  return scalar->kind == IR_TYPE_INDEX || scalar->width >= 32 ||
-         (scalar->kind == IR_TYPE_INTEGER && scalar->width >= 8);
-}
+bool eval_shuffles(const ir_type_t* scalar) { return scalar->kind == IR_TYPE_INDEX || scalar->width >= 8; }
 
 // A run of `load_strided`. Lanes that the mask leaves out are not touched; their results are 0.
 static ir_value_t* load_run(kernel_build_t* k, ir_value_t* memory, linear_t at, const int64_t* lane_of) {

@@ -21,10 +21,8 @@ static void fetch(rows_sweep_t* s, ir_value_t* tensor, const linear_t* coords, b
   linear_t next = eval_offset(k, tensor, coords);
   next = linear_add(k, next, linear_value(extent_value(k, &s->r->next_row)));
   next.lane = 0;
-  ir_value_t* operands[] = {((const source_t*)tensor->data)->memory, linear_scalar(k, &next)};
-  ir_op_t* op = ir_build_op(&k->b, KERNEL_PREFETCH, operands, 2, NULL);
-  ir_op_set_attr(k->ctx, op, "locality", ir_attr_i64(k->ctx, FIRST_LEVEL));
-  if (writes) ir_op_set_attr(k->ctx, op, "write", ir_attr_unit(k->ctx));
+  ir_value_t* memory = ((const source_t*)tensor->data)->memory;
+  kernel_prefetch(&k->b, memory, linear_scalar(k, &next), FIRST_LEVEL, writes);
 }
 
 void rows_fetch_next(rows_sweep_t* s, const linear_t* coords) {

@@ -188,9 +188,7 @@ static void prefetch_weights(tiles_t* t, const square_t* s, linear_t next, int64
   const source_t* source = t->w.arg->data;
   next = linear_add(k, next, linear_scale(k, s->first, lines * line / TILES_PANEL));
   for (int64_t i = 0; i < lines; ++i, next.constant += line) {
-    ir_value_t* operands[] = {source->memory, linear_scalar(k, &next)};
-    ir_op_t* op = ir_build_op(&k->b, KERNEL_PREFETCH, operands, 2, NULL);
-    ir_op_set_attr(k->ctx, op, "locality", ir_attr_i64(k->ctx, SECOND_LEVEL));
+    kernel_prefetch(&k->b, source->memory, linear_scalar(k, &next), SECOND_LEVEL, false);
   }
 }
 

@@ -12,7 +12,7 @@
 #include "kernels/strategy.h"
 #include "kernels/team.h"
 
-enum { MAX_LANES = 16, LEAST_LANES = 4, SQUARES = 4 };
+enum { MAX_LANES = 16, LEAST_LANES = 4, SQUARES = 4, OPEN_SQUARES = 2 };
 enum { SIDE_LANES = 32, WORKGROUP = 256, LEAST_SIDE = 16, WORD = 4 };
 
 typedef struct turn_t {
@@ -111,21 +111,78 @@ bool strategy_transpose_proposes(const dispatch_t* d, candidate_t* c) {
   return find_transpose(d, result, 0) || candidate_declines(c, "the last dimension stays where it is");
 }
 
-// Lane i of vector j becomes lane j of vector i: by halves, quarters and so on, of pairs of vectors.
-static void turn_square(kernel_build_t* k, ir_value_t** rows, int64_t lanes) {
-  for (int64_t part = lanes / 2; part > 0; part /= 2) {
-    int64_t low[MAX_LANES], high[MAX_LANES];
-    for (int64_t i = 0; i < lanes; ++i) {
-      low[i] = i & part ? lanes + i - part : i;
-      high[i] = i & part ? lanes + i : i + part;
-    }
-    for (int64_t i = 0; i < lanes; ++i) {
-      if (i & part) continue;
-      ir_value_t *x = rows[i], *y = rows[i + part];
-      rows[i] = kernel_shuffle(&k->b, x, y, low, (uint32_t)lanes);
-      rows[i + part] = kernel_shuffle(&k->b, x, y, high, (uint32_t)lanes);
-    }
+// Segments that processors shuffle within, and as a whole, by one instruction without a table.
+static int64_t segment_lanes(const ir_type_t* element, int64_t lanes) {
+  enum { SEGMENT = 16 };
+  int64_t segment = SEGMENT / (int64_t)ir_type_bytes(element);
+  return segment < 1 ? 1 : segment < lanes ? segment : lanes;
+}
+
+// Of pairs of vectors: lanes of both in turn, of the segments' lower halves and of their upper ones.
+static void zip_segments(kernel_build_t* k, ir_value_t* x, ir_value_t* y, int64_t lanes, int64_t segment,
+                         ir_value_t** out) {
+  int64_t low[MAX_LANES], high[MAX_LANES];
+  for (int64_t i = 0; i < lanes; ++i) {
+    int64_t from = i / segment * segment + i % segment / 2 + (i % 2 ? lanes : 0);
+    low[i] = from;
+    high[i] = from + segment / 2;
   }
+  out[0] = kernel_shuffle(&k->b, x, y, low, (uint32_t)lanes);
+  out[1] = kernel_shuffle(&k->b, x, y, high, (uint32_t)lanes);
+}
+
+// Of pairs of vectors: the even segments of both one behind the other, and the odd ones.
+static void split_segments(kernel_build_t* k, ir_value_t* x, ir_value_t* y, int64_t lanes, int64_t segment,
+                           ir_value_t** even, ir_value_t** odd) {
+  int64_t evens[MAX_LANES], odds[MAX_LANES];
+  for (int64_t i = 0; i < lanes; ++i) {
+    evens[i] = 2 * (i / segment) * segment + i % segment;  // beyond `lanes`: y's
+    odds[i] = evens[i] + segment;
+  }
+  *even = kernel_shuffle(&k->b, x, y, evens, (uint32_t)lanes);
+  *odd = kernel_shuffle(&k->b, x, y, odds, (uint32_t)lanes);
+}
+
+// Lane i of vector j becomes lane j of vector i: first in squares of segments, by zips of as many vectors as a segment
+// has lanes; then segments change places as a whole.
+static void turn_square(kernel_build_t* k, ir_value_t** rows, int64_t lanes) {
+  int64_t segment = segment_lanes(ir_type_scalar(rows[0]->type), lanes), count = lanes / segment;
+  ir_value_t *next[MAX_LANES], **from = rows, **to = next;
+  for (int64_t step = 1; step < segment; step *= 2) {
+    for (int64_t i = 0; i < lanes; i += segment) {
+      for (int64_t j = 0; j < segment / 2; ++j) {
+        zip_segments(k, from[i + j], from[i + j + segment / 2], lanes, segment, &to[i + 2 * j]);
+      }
+    }
+    ir_value_t** other = from;
+    from = to;
+    to = other;
+  }
+  // Vectors c, c + segment, ... have column c of each segment.
+  for (int64_t step = 1; step < count; step *= 2) {
+    for (int64_t c = 0; c < segment; ++c) {
+      for (int64_t i = 0; i < count / 2; ++i) {
+        ir_value_t **low = &to[i * segment + c], **high = &to[(i + count / 2) * segment + c];
+        split_segments(k, from[2 * i * segment + c], from[(2 * i + 1) * segment + c], lanes, segment, low, high);
+      }
+    }
+    ir_value_t** other = from;
+    from = to;
+    to = other;
+  }
+  if (from != rows) memcpy(rows, from, sizeof(*rows) * (size_t)lanes);
+}
+
+// Of lines that are stored a vector at a time, which processors do not see as streams, the next vectors come near.
+static void fetch_next(turn_t* t, const linear_t* coords) {
+  enum { LINE = 64, FIRST_LEVEL = 3 };
+  kernel_build_t* k = &t->d->k;
+  ir_value_t* output = t->d->outputs[0];
+  if (t->lanes * (int64_t)ir_type_bytes(output->type->element) < LINE / 2) return;
+  linear_t next = eval_offset(k, output, coords);
+  next.constant += t->lanes;
+  next.lane = 0;
+  kernel_prefetch(&k->b, ((const source_t*)output->data)->memory, linear_scalar(k, &next), FIRST_LEVEL, true);
 }
 
 // The square whose first elements are at `row` along the inner and at `column` along the last dimension.
@@ -143,6 +200,7 @@ static void build_square(turn_t* t, linear_t row, linear_t column) {
   t->coords[t->last] = linear_add(k, column, lane);
   for (int64_t i = 0; i < t->lanes; ++i) {
     t->coords[t->inner] = linear_add(k, row, linear_constant(i));
+    fetch_next(t, t->coords);
     eval_set_bound(k, t->turned, rows[i]);
     eval_store(k, t->d->outputs[0], t->coords, eval_at(k, t->result, t->coords));
     t->turned->data = NULL;
@@ -150,16 +208,14 @@ static void build_square(turn_t* t, linear_t row, linear_t column) {
   k->lanes = 1;
 }
 
-// How many squares of the lines that are read are turned together: more than one where a cache does not hold what lies
-// beside the first ones until they are read next.
+// How many squares of the lines that are read are turned together: more than one where caches do not hold what is read
+// and stored, unless many at the end are made twice.
 static int64_t squares_together(const turn_t* t) {
   const device_info_t* device = t->d->device;
   const ir_type_t* type = t->result->type;
   int64_t squares = ceil_div(type->dims[t->inner], t->lanes), together = SQUARES;
-  int64_t bytes = SQUARES * t->lanes * ir_type_bytes(type->element);
-  for (int32_t i = t->inner + 1; i <= t->last; ++i) bytes *= type->dims[i];
-  if (bytes <= device->l2_bytes) return 1;
-  while (together > 1 && ceil_div(squares, together) * together != squares) together /= 2;
+  if (2 * ir_type_count(type) * (int64_t)ir_type_bytes(type->element) <= device->l2_bytes) return 1;
+  while (together > 1 && ceil_div(squares, together) * together - squares > squares / 8) together /= 2;
   return together;
 }
 
@@ -192,14 +248,18 @@ static void build_cpu(turn_t* turn) {
   iterations_end(d, &it);
 }
 
-// Of a range that is at least as long as a square, the squares that begin at or before its end: the last ends with it.
-static kernel_loop_t begin_squares(turn_t* t, share_t part, ir_value_t* size, linear_t* at) {
+// Of a range that is at least as long as a square, the squares that begin at or before its end, `count` at once: the
+// last ends with it.
+static kernel_loop_t begin_squares(turn_t* t, share_t part, ir_value_t* size, int64_t count, linear_t* at) {
   kernel_build_t* k = &t->d->k;
-  kernel_loop_t loop = kernel_loop_begin(k, part.lower, part.upper, t->lanes, NULL, 0);
+  kernel_loop_t loop = kernel_loop_begin(k, part.lower, part.upper, count * t->lanes, NULL, 0);
   ir_value_t* last = index_binary(k, SCALAR_add, size, index_constant(k, -t->lanes));
-  ir_value_t* first = kernel_binary(&k->b, SCALAR_min, loop.index, last);
-  index_set_facts(k, first, 0, index_facts(size).max - 1, 1);
-  *at = linear_value(first);
+  for (int64_t i = 0; i < count; ++i) {
+    ir_value_t* first = index_binary(k, SCALAR_add, loop.index, index_constant(k, i * t->lanes));
+    first = kernel_binary(&k->b, SCALAR_min, first, last);
+    index_set_facts(k, first, 0, index_facts(size).max - 1, 1);
+    at[i] = linear_value(first);
+  }
   return loop;
 }
 
@@ -222,10 +282,10 @@ static void build_part(turn_t* t, share_t part, const extent_t* sizes) {
   ir_value_t* least = index_binary(k, SCALAR_min, rows, columns);
   ir_value_t* fits = kernel_binary(&k->b, SCALAR_ge, least, index_constant(k, t->lanes));
   kernel_branch_t branch = kernel_if_begin(&k->b, fits, NULL, 0);
-  linear_t row, column;
-  kernel_loop_t outer = begin_squares(t, part, rows, &row);
-  kernel_loop_t inner = begin_squares(t, (share_t){index_constant(k, 0), columns}, columns, &column);
-  build_square(t, row, column);
+  linear_t row[OPEN_SQUARES], column;
+  kernel_loop_t outer = begin_squares(t, part, rows, OPEN_SQUARES, row);
+  kernel_loop_t inner = begin_squares(t, (share_t){index_constant(k, 0), columns}, columns, 1, &column);
+  for (int i = 0; i < OPEN_SQUARES; ++i) build_square(t, row[i], column);
   kernel_for_end(&k->b, &inner, NULL, 0);
   kernel_for_end(&k->b, &outer, NULL, 0);
   kernel_if_else(&k->b, &branch, NULL, 0);
@@ -247,7 +307,7 @@ static void build_dynamic(turn_t* turn) {
   int64_t cost = dispatch_cost(d) * extent_guess(&sizes[t.last]);
   if (extent_is(&count, 1)) {
     for (int32_t i = 0; i < t.last; ++i) t.coords[i] = linear_constant(0);
-    build_part(&t, iterations_share(d, &sizes[t.inner], cost, t.lanes), sizes);
+    build_part(&t, iterations_share(d, &sizes[t.inner], cost, OPEN_SQUARES * t.lanes), sizes);
     return;
   }
   iterations_t it = iterations_dynamic(d, &count, cost * extent_guess(&sizes[t.inner]));
