@@ -247,7 +247,7 @@ fuzz_one() {
       done ;;
     vm_text)
       seeds=$build/fuzz/vm_text
-      mkdir -p "$seeds" && cp tests/compiler/vm.mlir "$seeds" ;;
+      mkdir -p "$seeds" && cp tests/compiler/vm*.mlir "$seeds" ;;
     tokenizer) seeds=tests/tokenizer/files ;;
     offload_bundle)
       seeds=$build/fuzz/bundles

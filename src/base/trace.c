@@ -69,6 +69,22 @@ void trace_end_on(const trace_span_t* span) {
   pthread_mutex_unlock(&mutex);
 }
 
+void trace_mark(const char* name, const char* text) {
+  uint64_t at_ns = now_ns();
+  pthread_mutex_lock(&mutex);
+  if (file && at_ns >= origin_ns) {
+    name_thread();
+    begin_event("i");
+    put_string(name);
+    fprintf(file,
+            ",\"s\":\"t\",\"ts\":%llu.%03u,\"args\":{\"values\":", (unsigned long long)((at_ns - origin_ns) / 1000),
+            (unsigned)((at_ns - origin_ns) % 1000));
+    put_string(text);
+    fputs("}}", file);
+  }
+  pthread_mutex_unlock(&mutex);
+}
+
 bool trace_start(const char* path) {
   bool ok = false;
   pthread_mutex_lock(&mutex);

@@ -29,6 +29,8 @@ static inline trace_span_t trace_begin(const char* name) {
 static inline void trace_end(const trace_span_t* span) {
   if (span->name) trace_end_on(span);
 }
+// A moment with what is said of it; both texts are copied.
+void trace_mark(const char* name, const char* text);
 #define TRACE_SCOPE(name)                                                            \
   trace_span_t trace_scope_ __attribute__((cleanup(trace_end))) = trace_begin(name); \
   (void)trace_scope_

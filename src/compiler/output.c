@@ -155,7 +155,7 @@ bool run_check_status(run_t* r, iree_status_t status, const char* what) {
 }
 
 static bool fill_module(run_t* r, module_writer_t* writer) {
-  if (r->options->vm_only) return vm_emit(r->ctx, r->module, writer);
+  if (r->options->vm_only) return vm_emit(r->ctx, r->module, !r->options->strip_source_map, writer);
   host_program_t programs[COMPILER_MAX_TARGETS];
   module_writer_devices(writer, r->options->devices);
   for (uint32_t i = 0; i < r->program_count; ++i) programs[i] = add_executables(r, writer, i);

@@ -65,20 +65,33 @@ static bool emit_blocks(emit_t* e, ir_op_t* func) {
   return true;
 }
 
+static bool put_letter(emit_t* e, const ir_op_t* op, const ir_type_t* type, text_t* text) {
+  if (!vm_check_type(e, op, type)) return false;
+  text_printf(text, "%c", vm_letter_of(e->ctx, type));
+  return true;
+}
+
+// An argument, or a span of any number of values or tuples.
+static bool put_argument(emit_t* e, const ir_op_t* op, const ir_type_t* type, bool is_span, text_t* text) {
+  bool is_tuple = is_span && type->kind == IR_TYPE_TUPLE, ok = true;
+  if (is_tuple && !type->input_count) return ir_op_error(e->ctx, op, "has a span of empty tuples");
+  if (is_span) text_puts(text, "C");
+  if (!is_tuple) ok = put_letter(e, op, type, text);
+  for (uint32_t i = 0; is_tuple && ok && i < type->input_count; ++i) ok = put_letter(e, op, type->inputs[i], text);
+  if (is_span) text_puts(text, "D");
+  return ok;
+}
+
 // "0Ii_r"
 static const char* convention_of(emit_t* e, const ir_op_t* op, const ir_type_t* type) {
   text_t text = {0};
   bool ok = true;
   text_puts(&text, "0");
-  for (uint32_t i = 0; i < type->input_count; ++i) {
-    ok = ok && vm_check_type(e, op, type->inputs[i]);
-    if (ok) text_printf(&text, "%c", vm_letter_of(e->ctx, type->inputs[i]));
+  for (uint32_t i = 0; ok && i < type->input_count; ++i) {
+    ok = put_argument(e, op, type->inputs[i], vm_is_span(op, i), &text);
   }
   text_puts(&text, type->input_count ? "_" : "v_");
-  for (uint32_t i = 0; i < type->result_count; ++i) {
-    ok = ok && vm_check_type(e, op, type->results[i]);
-    if (ok) text_printf(&text, "%c", vm_letter_of(e->ctx, type->results[i]));
-  }
+  for (uint32_t i = 0; ok && i < type->result_count; ++i) ok = put_letter(e, op, type->results[i], &text);
   if (!type->result_count) text_puts(&text, "v");
   const char* result = ok ? arena_strndup(ir_context_arena(e->ctx), text.data, text.size) : NULL;
   text_finish(&text);
@@ -126,7 +139,8 @@ static bool declare(emit_t* e, ir_op_t* op) {
     return true;
   }
   if (strncmp(op->name, "vm.global.", 10) == 0 && ir_op_attr(op, "type")) return declare_global(e, op);
-  return ir_is(op, VM_EXPORT) || ir_op_error(e->ctx, op, "is no part of a vm.module");
+  return ir_is(op, VM_EXPORT) || ir_is(op, VM_MODULE_TERMINATOR) ||
+         ir_op_error(e->ctx, op, "is no part of a vm.module");
 }
 
 // With what the function's iree.reflection says of it.
@@ -179,8 +193,8 @@ ir_op_t* vm_find_module(ir_context_t* ctx, ir_op_t* program) {
   return found;
 }
 
-bool vm_emit(ir_context_t* ctx, ir_op_t* module, module_writer_t* writer) {
-  emit_t e = {.ctx = ctx, .module = module, .writer = writer};
+bool vm_emit(ir_context_t* ctx, ir_op_t* module, bool locations, module_writer_t* writer) {
+  emit_t e = {.ctx = ctx, .module = module, .writer = writer, .locations = locations};
   ir_block_t* body = module->regions[0].first;
   IR_FOR_OPS(op, body) {
     if (!declare(&e, op)) return false;

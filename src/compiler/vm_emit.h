@@ -8,7 +8,8 @@
 // The program's one vm.module, or NULL after a diagnostic.
 ir_op_t* vm_find_module(ir_context_t* ctx, ir_op_t* program);
 
-// Adds its functions, globals, constants, imports and exports to `writer`. False after diagnostics.
-bool vm_emit(ir_context_t* ctx, ir_op_t* module, module_writer_t* writer);
+// Adds its functions, globals, constants, imports and exports to `writer`, with where its instructions come from if
+// `locations`. False after diagnostics.
+bool vm_emit(ir_context_t* ctx, ir_op_t* module, bool locations, module_writer_t* writer);
 
 #endif  // IREE_C_COMPILER_VM_EMIT_H_

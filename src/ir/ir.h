@@ -344,6 +344,7 @@ typedef enum {
   IR_TRAIT_NO_TERMINATOR = 1 << 9,  // its block needs no terminator (module)
   IR_TRAIT_INDEX_MAP = 1 << 10,     // result elements are operand elements at other places
   IR_TRAIT_SINGLE_BLOCK = 1 << 11,  // each region has exactly one block
+  IR_TRAIT_GIVES_ARGS = 1 << 12,    // what its successors' blocks have as arguments is its own to give, not operands
 } ir_trait_t;
 
 // Verifiers say what is wrong with ir_error() and return false.

@@ -156,6 +156,8 @@ bool ir_draft_region(ir_parser_t* p, ir_draft_t* op, const ir_ref_list_t* args, 
 ir_region_t* ir_draft_empty_region(ir_parser_t* p, ir_draft_t* op);
 // `^bb1` or `^bb1(%a, %b : t, t)`; its operands are appended to the op's.
 bool ir_draft_successor(ir_parser_t* p, ir_draft_t* op);
+// `^bb1` alone, whatever comes behind it.
+bool ir_draft_block(ir_parser_t* p, ir_draft_t* op);
 ir_op_t* ir_draft_finish(ir_parser_t* p, ir_draft_t* op);
 // Ends each block of the region that has no terminator with an op `name`.
 void ir_region_ensure_terminator(ir_context_t* ctx, ir_region_t* region, const char* name, const ir_loc_t* loc);

@@ -89,14 +89,25 @@ static bool add_successor(ir_parser_t* p, ir_draft_t* op, ir_block_t* block, uin
   return true;
 }
 
-bool ir_draft_successor(ir_parser_t* p, ir_draft_t* op) {
-  if (ir_peek(p, 0) != '^') return ir_parse_fail(p, "expected a block name (^name)");
+static ir_entry_t* parse_block_name(ir_parser_t* p) {
+  if (ir_peek(p, 0) != '^') return ir_parse_fail(p, "expected a block name (^name)"), NULL;
   uint32_t size = (uint32_t)ir_suffix_size(p, 1) + 1;
-  if (size == 1) return ir_parse_fail(p, "expected a block name after '^'");
+  if (size == 1) return ir_parse_fail(p, "expected a block name after '^'"), NULL;
   ir_entry_t* entry = ir_block_entry(p, p->cursor.at, size);
   ir_advance(p, size);
+  return entry;
+}
+
+bool ir_draft_block(ir_parser_t* p, ir_draft_t* op) {
+  ir_entry_t* entry = parse_block_name(p);
+  return entry && add_successor(p, op, entry->block, 0);
+}
+
+bool ir_draft_successor(ir_parser_t* p, ir_draft_t* op) {
+  ir_entry_t* entry = parse_block_name(p);
   ir_ref_list_t refs = {0};
   ir_type_list_t types = {0};
+  if (!entry) return false;
   if (ir_take(p, '(') && !ir_take(p, ')')) {
     if (!ir_parse_refs(p, &refs) || !ir_parse_expect(p, ":") || !ir_parse_types(p, &types)) return false;
     if (!ir_take_expected(p, ')') || !ir_draft_operands(p, op, &refs, &types)) return false;

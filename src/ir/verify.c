@@ -98,6 +98,8 @@ static bool check_successor(verifier_t* v, ir_op_t* op, uint32_t i, uint32_t fir
     return ir_op_error(v->ctx, op, "successor #%u is not in the same region", i);
   }
   if (block == block->parent->first) return ir_op_error(v->ctx, op, "entry block of region may not be a successor");
+  if (ir_has_trait(op, IR_TRAIT_GIVES_ARGS))
+    return count == 0 || ir_op_error(v->ctx, op, "hands its successors operands");
   if (count != block->arg_count) {
     return ir_op_error(v->ctx, op, "branch has %u operands for successor #%u, but target block has %u", count, i,
                        block->arg_count);

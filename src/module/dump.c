@@ -28,16 +28,23 @@ static void print_heading(const char* heading, FILE* file) {
 // Metadata
 //===----------------------------------------------------------------------------------------------------------------===
 
+// A span is `(i64, !vm.ref<?>)...`.
 static void print_types(const char* letters, uint32_t count, FILE* file) {
+  bool first = true;
   for (uint32_t i = 0; i < count; ++i) {
-    bool ref = letters[i] == 'r';
-    fprintf(file, "%s%s", i ? ", " : "", ref ? "!vm.ref<?>" : vm_type_name(vm_type_of_letter(letters[i])));
+    if (letters[i] == 'D') {
+      fputs(")...", file);
+      continue;
+    }
+    const char* type = letters[i] == 'r' ? "!vm.ref<?>" : vm_type_name(vm_type_of_letter(letters[i]));
+    fprintf(file, "%s%s", first ? "" : ", ", letters[i] == 'C' ? "(" : type);
+    first = letters[i] == 'C';
   }
 }
 
 static void print_signature(const module_image_t* image, uint32_t name, uint32_t convention_string, FILE* file) {
   module_convention_t convention;
-  module_convention_parse(text_of(image, convention_string), &convention);
+  module_convention_parse_spans(text_of(image, convention_string), &convention);
   fprintf(file, "%.*s(", SV_ARGS(text_of(image, name)));
   print_types(convention.arguments, convention.argument_count, file);
   fputs(") -> (", file);

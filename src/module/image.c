@@ -211,28 +211,48 @@ const module_location_t* module_image_location(const module_image_t* image, modu
   return row->kind == (uint32_t)kind && row->index == index ? row : NULL;
 }
 
-static bool parse_letters(const char** at, const char* end, const char** out_letters, uint32_t* out_count) {
-  *out_letters = *at;
+// Plain values and, where they may be, spans.
+static bool parse_letters(const char** at, const char* end, bool spans, const char** out_letters, uint32_t* out_count) {
+  const char* begin = *at;
+  const char* span = NULL;  // the 'C' that is open
+  *out_letters = begin;
   *out_count = 0;
   if (*at < end && **at == 'v') {
     ++*at;
     return true;
   }
-  for (; *at < end && vm_type_of_letter(**at) != VM_TYPE_NONE; ++*at) ++*out_count;
-  return *out_count != 0;
+  for (; *at < end && **at != '_'; ++*at) {
+    if (spans && **at == 'C' && !span) {
+      span = *at;
+    } else if (span && **at == 'D' && *at > span + 1) {
+      span = NULL;
+    } else if (vm_type_of_letter(**at) == VM_TYPE_NONE) {
+      return false;
+    }
+  }
+  *out_count = (uint32_t)(*at - begin);
+  return *out_count && !span;
 }
 
 bool module_image_is_portable(const module_image_t* image, uint32_t target) {
   return iree_string_view_equal(module_image_string(image, image->targets[target].format), IREE_SV(VMVX_FORMAT));
 }
 
-bool module_convention_parse(iree_string_view_t text, module_convention_t* out_convention) {
+static bool parse_convention(iree_string_view_t text, bool spans, module_convention_t* out_convention) {
   if (text.size < 4 || text.data[0] != '0') return false;
   const char* at = text.data + 1;
   const char* end = text.data + text.size;
-  if (!parse_letters(&at, end, &out_convention->arguments, &out_convention->argument_count)) return false;
+  if (!parse_letters(&at, end, spans, &out_convention->arguments, &out_convention->argument_count)) return false;
   if (at == end || *at++ != '_') return false;
-  return parse_letters(&at, end, &out_convention->results, &out_convention->result_count) && at == end;
+  return parse_letters(&at, end, false, &out_convention->results, &out_convention->result_count) && at == end;
+}
+
+bool module_convention_parse(iree_string_view_t text, module_convention_t* out_convention) {
+  return parse_convention(text, false, out_convention);
+}
+
+bool module_convention_parse_spans(iree_string_view_t text, module_convention_t* out_convention) {
+  return parse_convention(text, true, out_convention);
 }
 
 uint32_t module_shape_open_count(const module_image_t* image, const module_shape_row_t* shape) {

@@ -45,7 +45,8 @@ const module_location_t* module_image_location(const module_image_t* image, modu
 // Whether a target's code is bytecode, that can only do what the runtime lets it.
 bool module_image_is_portable(const module_image_t* image, uint32_t target);
 
-// Arguments and results of a calling convention that was verified ("0rI_r"): letters, "" for none.
+// Arguments and results of a calling convention that was verified ("0rI_r"): letters, "" for none. Those of imports may
+// have spans, any number of tuples: "0iCrID_v" takes a number and then pairs.
 typedef struct module_convention_t {
   const char* arguments;
   uint32_t argument_count;
@@ -55,6 +56,8 @@ typedef struct module_convention_t {
 
 // False when the text is no convention of plain values.
 bool module_convention_parse(iree_string_view_t text, module_convention_t* out_convention);
+// The same where there may be spans; letters of arguments are also 'C' and 'D' around those of a tuple.
+bool module_convention_parse_spans(iree_string_view_t text, module_convention_t* out_convention);
 
 // Open dimensions of a shape.
 uint32_t module_shape_open_count(const module_image_t* image, const module_shape_row_t* shape);

@@ -56,12 +56,13 @@ static iree_status_t verify_dependency(const module_image_t* image, place_t at, 
   return iree_ok_status();
 }
 
-static iree_status_t verify_convention(const module_image_t* image, place_t at, uint32_t string) {
+static iree_status_t verify_convention(const module_image_t* image, place_t at, uint32_t string, bool spans) {
   module_convention_t convention;
   CHECK_INDEX("convention", string, image->strings_count);
   iree_string_view_t text = module_image_string(image, string);
   IREE_RETURN_IF_ERROR(take_steps(at, text.size));
-  if (module_convention_parse(text, &convention)) return iree_ok_status();
+  bool fits = spans ? module_convention_parse_spans(text, &convention) : module_convention_parse(text, &convention);
+  if (fits) return iree_ok_status();
   return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "module is damaged: %s row %u: calling convention '%.*s'",
                           at.table, at.row, (int)text.size, text.data);
 }
@@ -71,7 +72,7 @@ static iree_status_t verify_import(const module_image_t* image, place_t at, cons
   if (iree_string_view_find_char(module_image_string(image, row->name), '.', 0) == IREE_STRING_VIEW_NPOS) {
     return bad(at, "import name without module", row->name, image->strings_count);
   }
-  return verify_convention(image, at, row->convention);
+  return verify_convention(image, at, row->convention, true);
 }
 
 static iree_status_t verify_export(const module_image_t* image, place_t at, const module_export_t* row) {
@@ -86,7 +87,7 @@ static iree_status_t verify_function(const module_image_t* image, place_t at, co
   CHECK_RANGE("code", row->code_first, row->code_count, image->code_count);
   CHECK_RANGE("registers", row->register_first, row->value_count, image->registers_count);
   CHECK_INDEX("value registers", row->value_count, VM_REGISTER_REF);
-  IREE_RETURN_IF_ERROR(verify_convention(image, at, row->convention));
+  IREE_RETURN_IF_ERROR(verify_convention(image, at, row->convention, false));
   module_convention_t convention;
   module_convention_parse(module_image_string(image, row->convention), &convention);
   // Registers that nothing can name would let a small file ask for large frames.

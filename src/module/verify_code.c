@@ -112,8 +112,45 @@ static bool list_matches(const checker_t* checker, uint32_t operand, const char*
 static iree_status_t check_call(const checker_t* checker, uint32_t convention_string) {
   module_convention_t convention;
   IREE_RETURN_IF_ERROR(take_convention(checker, convention_string, &convention));
+  if (!module_convention_parse(module_image_string(checker->image, convention_string), &convention)) {
+    return bad(checker, "the callee takes spans");
+  }
   if (!list_matches(checker, 0, convention.results, convention.result_count) ||
       !list_matches(checker, 2, convention.arguments, convention.argument_count)) {
+    return bad(checker, "operands do not fit the callee");
+  }
+  return iree_ok_status();
+}
+
+// Whether the registers of operand 2 are the arguments, each span with as many tuples as operand 3 says.
+static bool spans_match(const checker_t* checker, const module_convention_t* convention) {
+  const vm_operand_t *regs = &checker->operands[2], *counts = &checker->operands[3];
+  const char *at = convention->arguments, *end = at + convention->argument_count;
+  const char* span = NULL;  // the first letter of the tuple
+  uint32_t reg = 0, span_index = 0, tuples = 0;
+  while (at < end) {
+    if (*at == 'C') {
+      if (span_index == counts->count) return false;
+      tuples = checker->code[counts->at + span_index++];
+      span = ++at;
+      if (!tuples) at = memchr(at, 'D', (size_t)(end - at));
+    } else if (*at == 'D') {
+      at = tuples > 1 ? span : at + 1;
+      if (tuples) --tuples;
+    } else {
+      if (reg == regs->count) return false;
+      if (register_type(checker, checker->code[regs->at + reg++]) != vm_type_of_letter(*at++)) return false;
+    }
+  }
+  return reg == regs->count && span_index == counts->count;
+}
+
+static iree_status_t check_call_spans(const checker_t* checker, uint32_t convention_string) {
+  module_convention_t convention;
+  iree_string_view_t text = module_image_string(checker->image, convention_string);
+  IREE_RETURN_IF_ERROR(take_steps(checker, text.size));
+  module_convention_parse_spans(text, &convention);
+  if (!list_matches(checker, 0, convention.results, convention.result_count) || !spans_match(checker, &convention)) {
     return bad(checker, "operands do not fit the callee");
   }
   return iree_ok_status();
@@ -165,6 +202,8 @@ static iree_status_t check_special(const checker_t* checker) {
       return check_call(checker, image->functions[index_of(checker, 1)].convention);
     case VM_OP_call_import:
       return check_call(checker, image->imports[index_of(checker, 1)].convention);
+    case VM_OP_call_import_spans:
+      return check_call_spans(checker, image->imports[index_of(checker, 1)].convention);
     case VM_OP_return:
       return check_return(checker);
     case VM_OP_fail:

@@ -272,6 +272,7 @@ typedef enum {
   MODULE_OPERAND_LABEL,
   MODULE_OPERAND_REGISTER_LIST,
   MODULE_OPERAND_LABEL_LIST,
+  MODULE_OPERAND_INTEGER_LIST,
 } module_operand_kind_t;
 
 typedef struct module_operand_t {
@@ -284,6 +285,7 @@ typedef struct module_operand_t {
     double real;
     const module_reg_t* regs;
     const module_label_t* labels;
+    const int64_t* integers;
   };
 } module_operand_t;
 
@@ -293,6 +295,7 @@ typedef struct module_operand_t {
 #define MODULE_FLOAT(x) ((module_operand_t){MODULE_OPERAND_FLOAT, 1, {.real = (x)}})
 #define MODULE_LABEL(l) ((module_operand_t){MODULE_OPERAND_LABEL, 1, {.label = (l)}})
 #define MODULE_LIST(n, r) ((module_operand_t){MODULE_OPERAND_REGISTER_LIST, (n), {.regs = (r)}})
+#define MODULE_IMMS(n, x) ((module_operand_t){MODULE_OPERAND_INTEGER_LIST, (n), {.integers = (x)}})
 #define MODULE_LABELS(n, l) ((module_operand_t){MODULE_OPERAND_LABEL_LIST, (n), {.labels = (l)}})
 
 // Appends one instruction. `op` is a name of module/ops.def; operands are MODULE_REG(…), … in signature order, results

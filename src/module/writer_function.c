@@ -214,15 +214,23 @@ static bool push_float(emission_t* emission, char letter, double value) {
   return letter == '3' || letter == '4';
 }
 
+static bool push_item(emission_t* emission, char letter, const module_operand_t* list, uint32_t i) {
+  switch (list->kind) {
+    case MODULE_OPERAND_REGISTER_LIST:
+      return vm_operand_is_register(letter) && push_register(emission, letter, list->regs[i]);
+    case MODULE_OPERAND_LABEL_LIST:
+      return letter == 'L' && push_label(emission, list->labels[i]);
+    case MODULE_OPERAND_INTEGER_LIST:
+      return letter == '1' && push_integer(emission, letter, list->integers[i]);
+    default:
+      return false;
+  }
+}
+
 static bool push_list(emission_t* emission, char letter, const module_operand_t* operand) {
-  bool labels = operand->kind == MODULE_OPERAND_LABEL_LIST;
-  if (labels != (letter == 'L')) return false;
-  if (!labels && operand->kind != MODULE_OPERAND_REGISTER_LIST) return false;
   push_word(emission->function, operand->count);
   for (uint32_t i = 0; i < operand->count; ++i) {
-    if (labels ? !push_label(emission, operand->labels[i]) : !push_register(emission, letter, operand->regs[i])) {
-      return false;
-    }
+    if (!push_item(emission, letter, operand, i)) return false;
   }
   return true;
 }

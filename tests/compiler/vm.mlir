@@ -29,7 +29,7 @@
 // TYPE: error: 'vm.abs.i32' op has a result of another type: i64
 // NAME: error: 'vm.call' op names 'nobody', which the module does not have
 // GLOBAL: error: 'vm.global.load.i32' op names a global of type i64
-// VARIADIC: error: expected a fixed number of arguments
+// VARIADIC: error: 'vm.call' op has not the arguments and results of what it calls
 // RUN: echo '"vm.module"() ({ "vm.func"() <{sym_name = "f", function_type = () -> ()}> ({ "vm.br"() : () -> () }) : () -> () }) {sym_name = "m"} : () -> ()' > %t.bad.mlir && not iree-compile --compile-mode=vm %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=BRANCH %s
 // BRANCH: error: 'vm.br' op has not the successors and operands that it takes
 // NUMBER: error: 'vm.func' op has a value of type f16; the VM has i32, i64, f32, f64 and references
@@ -224,15 +224,15 @@ vm.module @numbers {
     %equal_1 = vm.buffer.compare %bytes, %c0, %buffer, %c4, %c4 : !vm.buffer, !vm.buffer
     vm.check.nz %equal_1 : i32
     %seven = vm.const.i32 7
-    vm.buffer.fill.i16 %buffer, %c1, %c8, %seven : i32 -> !vm.buffer
+    vm.buffer.fill.i16 %buffer, %c0, %c4, %seven : i32 -> !vm.buffer
     %splat = vm.const.ref.rodata @splat : !vm.buffer
     %equal_2 = vm.buffer.compare %buffer, %c0, %splat, %c0, %c8 : !vm.buffer, !vm.buffer
     vm.check.nz %equal_2 : i32
     %x = vm.const.f64 0.25
-    vm.buffer.fill.f64 %buffer, %c0, %c8, %x : f64 -> !vm.buffer
+    vm.buffer.fill.f64 %buffer, %c0, %c1, %x : f64 -> !vm.buffer
     %y = vm.buffer.load.f64 %buffer[%c0] : !vm.buffer -> f64
     vm.check.eq %x, %y : f64
-    vm.buffer.store.i32 %m3, %buffer[%c4] : i32 -> !vm.buffer
+    vm.buffer.store.i32 %m3, %buffer[%c1] : i32 -> !vm.buffer
     %copy = vm.buffer.clone %buffer, %c4, %c4, %align : !vm.buffer -> !vm.buffer
     %z = vm.buffer.load.i32 %copy[%c0] : !vm.buffer -> i32
     vm.check.eq %z, %m3 : i32

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ir_op_t* module = program && ir_verify(ctx, program) ? vm_find_module(ctx, program) : NULL;
   module_writer_t* writer = NULL;
   if (module && iree_status_is_ok(module_writer_create(IREE_SV("fuzz"), iree_allocator_system(), &writer))) {
-    if (vm_emit(ctx, module, writer)) check_module(writer);
+    if (vm_emit(ctx, module, true, writer)) check_module(writer);
     module_writer_destroy(writer);
   }
   ir_context_destroy(ctx);

@@ -31,6 +31,9 @@ static iree_byte_span_t make_program(void) {
   module_reg_t g = module_emit_value(f, i32_add, MODULE_REG(i), MODULE_REG(i));
   module_emit(f, global_load, MODULE_REG(g), MODULE_INDEX(global));
   module_emit(f, call_import, MODULE_LIST(1, &n), MODULE_INDEX(import), MODULE_LIST(2, ((module_reg_t[]){r, g})));
+  uint32_t spans = module_writer_import(w, IREE_SV("other.spans"), IREE_SV("0CiIDr_I"), true);
+  module_emit(f, call_import_spans, MODULE_LIST(1, &n), MODULE_INDEX(spans),
+              MODULE_LIST(5, ((module_reg_t[]){g, n, i, n, r})), MODULE_IMMS(1, (&(int64_t){2})));
   module_emit(f, fail_if, MODULE_REG(g), MODULE_IMM(3), MODULE_INDEX(module_writer_string(w, IREE_SV("no"))));
   module_emit(f, br_if, MODULE_REG(g), MODULE_LABEL(loop), MODULE_LABEL(end));
   module_function_bind(f, end);

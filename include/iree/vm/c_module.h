@@ -66,6 +66,18 @@ static inline double iree_vm_c_f64_of_bits(int64_t bits) {
   memcpy(&a, &bits, sizeof(a));
   return a;
 }
+// As equal as the VM's `near` has it: less than 100 steps (5e10 of f64) from one to the other, where both are negative
+// or neither is. NaNs count as negative.
+static inline int32_t iree_vm_c_near_f32(float a, float b) {
+  if ((a >= 0) != (b >= 0)) return a == b;
+  int32_t steps = (int32_t)((uint32_t)iree_vm_c_bits_of_f32(a) - (uint32_t)iree_vm_c_bits_of_f32(b));
+  return (steps < 0 ? (int32_t)(0u - (uint32_t)steps) : steps) < 100;
+}
+static inline int32_t iree_vm_c_near_f64(double a, double b) {
+  if ((a >= 0) != (b >= 0)) return a == b;
+  int64_t steps = (int64_t)((uint64_t)iree_vm_c_bits_of_f64(a) - (uint64_t)iree_vm_c_bits_of_f64(b));
+  return (steps < 0 ? (int64_t)(0u - (uint64_t)steps) : steps) < INT64_C(50000000000);
+}
 
 #ifdef __cplusplus
 }  // extern "C"

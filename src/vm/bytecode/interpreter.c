@@ -154,6 +154,7 @@ static void release_packed(const vm_machine_t* m, const module_function_row_t* r
 static iree_status_t call_import(vm_machine_t* m, const module_function_row_t* row) {
   const vm_word_t* operands = m->pc;
   const vm_import_t* import = &m->state->imports[call_callee(operands)];
+  IREE_RETURN_IF_ERROR(vm_import_check(import));
   iree_host_size_t results_at = iree_host_align(import->argument_size, 16), size = results_at + import->result_size;
   vm_scratch_t scratch;
   uint8_t* packed = NULL;
@@ -372,6 +373,11 @@ op_call_import:
   frame->pc = at - frame_of(frame)->code;
   return_steps(budget, &steps);  // what is called works from the same budget
   CHECK(call_import(m, frame_of(frame)->row));
+  NEXT();
+op_call_import_spans:
+  frame->pc = at - frame_of(frame)->code;
+  return_steps(budget, &steps);
+  CHECK(vm_call_import_spans(m));
   NEXT();
 op_return:
   if (frame->depth == base_depth) {

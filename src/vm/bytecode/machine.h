@@ -68,6 +68,9 @@ static inline void vm_scratch_free(vm_scratch_t* scratch) {
 #include "module/ops.def"
 #include "module/ops_undef.h"
 
+// The instruction call_import_spans.
+iree_status_t vm_call_import_spans(vm_machine_t* m);
+
 // Runs function `index` of the module with the call's packed lists.
 iree_status_t vm_interpret(iree_vm_stack_t* stack, bytecode_module_t* module, uint32_t index,
                            const iree_vm_function_call_t* call);

@@ -1,5 +1,6 @@
 // Instructions on references, globals, lists and host buffers.
 
+#include "base/siphash.h"
 #include "vm/bytecode/machine.h"
 #include "vm/bytecode/packing.h"
 
@@ -103,6 +104,50 @@ iree_status_t vm_do_global_store_ref(vm_machine_t* m) {
   return iree_ok_status();
 }
 
+// The machine's type of the register at the word before m->pc's current one.
+static vm_type_t type_of_register(const vm_machine_t* m, vm_word_t reg) {
+  const vm_frame_t* frame = iree_vm_stack_frame_storage(iree_vm_stack_top(m->stack));
+  return vm_register_type(m->image, frame->row, reg);
+}
+
+// The index that a program computed, if it is that of a global of the type.
+static iree_status_t check_global(const vm_machine_t* m, int32_t index, vm_type_t type) {
+  if ((uint32_t)index < m->image->globals_count && m->image->globals[index].type == type) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_OUT_OF_RANGE, "%d is the address of no global of type %s", index,
+                          vm_type_name(type));
+}
+
+iree_status_t vm_do_global_load_at(vm_machine_t* m) {
+  vm_type_t type = type_of_register(m, *m->pc);
+  vm_cell_t* result = vm_next_value(m);
+  int32_t global = vm_next_value(m)->i;
+  IREE_RETURN_IF_ERROR(check_global(m, global, type));
+  *result = m->state->global_values[global];
+  return iree_ok_status();
+}
+
+iree_status_t vm_do_global_load_ref_at(vm_machine_t* m) {
+  iree_vm_ref_t* result = vm_next_ref(m);
+  int32_t global = vm_next_value(m)->i;
+  IREE_RETURN_IF_ERROR(check_global(m, global, VM_TYPE_REF));
+  iree_vm_ref_retain(&m->state->global_refs[global], result);
+  return iree_ok_status();
+}
+
+iree_status_t vm_do_global_store_at(vm_machine_t* m) {
+  int32_t global = vm_next_value(m)->i;
+  IREE_RETURN_IF_ERROR(check_global(m, global, type_of_register(m, *m->pc)));
+  m->state->global_values[global] = *vm_next_value(m);
+  return iree_ok_status();
+}
+
+iree_status_t vm_do_global_store_ref_at(vm_machine_t* m) {
+  int32_t global = vm_next_value(m)->i;
+  IREE_RETURN_IF_ERROR(check_global(m, global, VM_TYPE_REF));
+  iree_vm_ref_retain(vm_next_ref(m), &m->state->global_refs[global]);
+  return iree_ok_status();
+}
+
 //===----------------------------------------------------------------------------------------------------------------===
 // Lists
 //===----------------------------------------------------------------------------------------------------------------===
@@ -126,12 +171,6 @@ iree_status_t vm_do_list_size(vm_machine_t* m) {
 iree_status_t vm_do_list_resize(vm_machine_t* m) {
   VM_NEXT_OBJECT(m, iree_vm_list, list);
   return iree_vm_list_resize(list, (uint32_t)vm_next_value(m)->i);
-}
-
-// The machine's type of the register at the word before m->pc's current one.
-static vm_type_t type_of_register(const vm_machine_t* m, vm_word_t reg) {
-  const vm_frame_t* frame = iree_vm_stack_frame_storage(iree_vm_stack_top(m->stack));
-  return vm_register_type(m->image, frame->row, reg);
 }
 
 static const iree_vm_value_type_t value_types[VM_TYPE_COUNT] = {
@@ -280,6 +319,16 @@ iree_status_t vm_do_buffer_fill_i64(vm_machine_t* m) {
   VM_NEXT_OBJECT(m, iree_vm_buffer, buffer);
   iree_host_size_t offset = next_size(m), length = next_size(m);
   return fill(buffer, offset, length, vm_next_value(m), sizeof(int64_t));
+}
+
+iree_status_t vm_do_buffer_hash(vm_machine_t* m) {
+  vm_cell_t* result = vm_next_value(m);
+  VM_NEXT_OBJECT(m, iree_vm_buffer, buffer);
+  iree_host_size_t offset = next_size(m);
+  iree_const_byte_span_t span;
+  IREE_RETURN_IF_ERROR(iree_vm_buffer_map_ro(buffer, offset, next_size(m), 1, &span));
+  result->I = (int64_t)siphash_bytes(span.data, span.data_length);
+  return iree_ok_status();
 }
 
 #define FLOW(name, signature)

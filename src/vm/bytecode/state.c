@@ -165,15 +165,20 @@ iree_status_t vm_state_resolve_import(iree_vm_module_state_t* state, uint32_t or
       module_image_string(&state->module->image, state->module->image.imports[ordinal].convention)};
   iree_string_view_t arguments, results;
   IREE_RETURN_IF_ERROR(iree_vm_function_call_get_cconv_fragments(&signature, &arguments, &results));
-  IREE_RETURN_IF_ERROR(iree_vm_function_call_compute_cconv_fragment_size(arguments, NULL, &import->argument_size));
+  if (!iree_vm_function_call_is_variadic_cconv(arguments)) {  // else each call has its size
+    IREE_RETURN_IF_ERROR(iree_vm_function_call_compute_cconv_fragment_size(arguments, NULL, &import->argument_size));
+  }
   return iree_vm_function_call_compute_cconv_fragment_size(results, NULL, &import->result_size);
+}
+
+iree_status_t vm_import_check(const vm_import_t* import) {
+  if (!iree_vm_function_is_null(import->function)) return iree_ok_status();
+  return iree_make_status(IREE_STATUS_NOT_FOUND, "the optional import that is called was not found");
 }
 
 iree_status_t vm_import_call(const vm_import_t* import, iree_vm_stack_t* stack, iree_byte_span_t arguments,
                              iree_byte_span_t results) {
-  if (iree_vm_function_is_null(import->function)) {
-    return iree_make_status(IREE_STATUS_NOT_FOUND, "the optional import that is called was not found");
-  }
+  IREE_RETURN_IF_ERROR(vm_import_check(import));
   iree_vm_function_call_t call = {import->function, arguments, results};
   iree_status_t status = import->function.module->begin_call(import->function.module->self, stack, call);
   status = vm_wait_finish(stack, results, status);

@@ -81,6 +81,8 @@ iree_status_t vm_state_setup(iree_vm_module_state_t* state, iree_vm_stack_t* sta
 iree_status_t vm_state_create_fence(iree_vm_module_state_t* state, iree_hal_device_t* device,
                                     iree_hal_fence_t** out_fence);
 
+// An error when an optional import was not found. It has no sizes then.
+iree_status_t vm_import_check(const vm_import_t* import);
 // Calls an import with packed lists; refs that the callee left in the arguments are the caller's to release.
 iree_status_t vm_import_call(const vm_import_t* import, iree_vm_stack_t* stack, iree_byte_span_t arguments,
                              iree_byte_span_t results);
