@@ -8,8 +8,7 @@
 typedef struct job_t {
   PJRT_Device* device;
   const pjrt_options_t* options;
-  const char* code;
-  size_t size;
+  const pjrt_program_t* program;
   char* messages;  // errors; outlives the scopes of the compiler
   PJRT_Error* error;
   compiler_output_t output;
@@ -65,6 +64,18 @@ static bool check_options_flags(job_t* job) {
   return true;
 }
 
+// What files that are written on the way are named after: the program's name, and a number for what is in it.
+static const char* file_name(const pjrt_program_t* program) {
+  text_t name = {0};
+  text_printf(&name, "%.100s_%08x", program->signature.name,
+              (unsigned)pjrt_hash(0xcbf29ce484222325u, program->source, program->source_size));
+  for (char* c = name.data; *c; ++c) {
+    bool is_plain = (*c >= '0' && *c <= '9') || (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '-';
+    if (!is_plain) *c = '_';
+  }
+  return name.data;
+}
+
 static void run(void* user) {
   job_t* job = user;
   if (!check_options_flags(job)) return;
@@ -86,14 +97,14 @@ static void run(void* user) {
   options.donates = true;
   options.diagnostic = on_diagnostic;
   options.diagnostic_user = job;
-  if (compiler_run(&options, "program", job->code, job->size, &job->output)) return;
+  const char* name = options.dump_phases_to ? file_name(job->program) : "program";
+  if (compiler_run(&options, name, job->program->source, job->program->source_size, &job->output)) return;
   const char* text = job->messages ? job->messages : "the program could not be compiled";
   job->error = pjrt_error_text(PJRT_UNIMPLEMENTED, text, strlen(text));
 }
 
-PJRT_Error* pjrt_compile(PJRT_Device* device, const pjrt_options_t* options, const char* code, size_t size,
-                         char** out_module, size_t* out_size) {
-  job_t job = {.device = device, .options = options, .code = code, .size = size};
+PJRT_Error* pjrt_compile(PJRT_Device* device, const pjrt_options_t* options, pjrt_program_t* program) {
+  job_t job = {.device = device, .options = options, .program = program};
   memory_scope_t scope;
   if (memory_scope_run(&scope, run, &job)) {
     memory_scope_drop(&scope);
@@ -101,8 +112,8 @@ PJRT_Error* pjrt_compile(PJRT_Device* device, const pjrt_options_t* options, con
     job.error = pjrt_no_memory();
   }
   free(job.messages);
-  *out_module = job.output.data;
-  *out_size = job.output.size;
+  program->code = job.output.data;
+  program->code_size = job.output.size;
   return job.error;
 }
 
@@ -141,9 +152,7 @@ static PJRT_Error* build(PJRT_Device* device, const pjrt_options_t* options, con
   if (source->code_size) memcpy(program->source, source->code, source->code_size);
   program->source_size = source->code_size;
   PJRT_Error* error = pjrt_signature_read(source->code, source->code_size, &program->signature);
-  if (!error) {
-    error = pjrt_compile(device, options, source->code, source->code_size, &program->code, &program->code_size);
-  }
+  if (!error) error = pjrt_compile(device, options, program);
   return error || pjrt_program_complete(program) ? error : pjrt_no_memory();
 }
 

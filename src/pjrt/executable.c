@@ -27,14 +27,17 @@ static int64_t total_bytes(const pjrt_value_t* values, uint32_t count) {
   return total;
 }
 
-// FNV-1a, over the module and what it was made with, twice.
+uint64_t pjrt_hash(uint64_t hash, const void* bytes, size_t size) {
+  for (size_t i = 0; i < size; ++i) hash = (hash ^ ((const uint8_t*)bytes)[i]) * 0x100000001b3u;
+  return hash;
+}
+
+// Of the module and what it was made with, twice.
 static void mark(pjrt_program_t* program) {
   uint64_t hash[2] = {0xcbf29ce484222325u, 0x9ae16a3b2f90404fu};
   for (int h = 0; h < 2; ++h) {
-    for (size_t i = 0; i < program->code_size; ++i) hash[h] = (hash[h] ^ (uint8_t)program->code[i]) * 0x100000001b3u;
-    for (size_t i = 0; i < program->options_size; ++i) {
-      hash[h] = (hash[h] ^ (uint8_t)program->options[i]) * 0x100000001b3u;
-    }
+    hash[h] = pjrt_hash(hash[h], program->code, program->code_size);
+    hash[h] = pjrt_hash(hash[h], program->options, program->options_size);
   }
   snprintf(program->fingerprint, sizeof(program->fingerprint), "%016llx%016llx", (unsigned long long)hash[0],
            (unsigned long long)hash[1]);

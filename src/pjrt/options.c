@@ -115,9 +115,12 @@ static value_t read_value(wire_t wire, bool* ok) {
 static const struct {
   const char* name;
   kind_t kind;
+  const char* flag;  // that it stands for, or NULL
 } hints[] = {
-#define HINT(name, kind) {#name, kind},
+#define HINT(name, kind) {#name, kind, NULL},
+#define FLAG(name, kind, flag) {#name, kind, flag},
 #include "pjrt/options.def"
+#undef FLAG
 #undef HINT
 };
 
@@ -141,10 +144,12 @@ static bool is_valid(const value_t* value, kind_t kind) {
   }
 }
 
-static PJRT_Error* check_hint(const char* name, const value_t* value) {
+// *flag is the name of the flag that the option stands for, or NULL.
+static PJRT_Error* check_hint(const char* name, const value_t* value, const char** flag) {
   static const char* const kinds[] = {"", "string", "bool", "integer", "float"};
   for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); ++i) {
     if (strcmp(hints[i].name, name) != 0) continue;
+    *flag = hints[i].flag;
     if (is_valid(value, hints[i].kind)) return NULL;
     return pjrt_error(PJRT_INVALID_ARGUMENT, "While setting option %s, '%.200s' is not a valid %s value.", name,
                       value->text, kinds[hints[i].kind]);
@@ -167,14 +172,16 @@ static PJRT_Error* read_override(wire_t entry, pjrt_options_t* options, bool* ok
     return NULL;
   }
   char *name = strndup((const char*)key.at, (size_t)(key.end - key.at)), *flag = NULL;
+  const char* flag_name = name;
   PJRT_Error* error = NULL;
   if (!name || (read.kind != NONE && !read.text)) {
     error = pjrt_no_memory();
   } else if (read.kind == NONE) {
     error = pjrt_error(PJRT_INVALID_ARGUMENT, "the compile option '%.200s' has no value", name);
   } else if (strncmp(name, "xla_", 4) == 0) {
-    error = check_hint(name, &read);
-  } else if (asprintf(&flag, "--%s=%s", name, read.text) < 0 || !add_flag(options, flag)) {
+    error = check_hint(name, &read, &flag_name);
+  }
+  if (!error && flag_name && (asprintf(&flag, "--%s=%s", flag_name, read.text) < 0 || !add_flag(options, flag))) {
     error = pjrt_no_memory();
   }
   free(name);

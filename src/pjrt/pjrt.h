@@ -321,6 +321,8 @@ typedef struct pjrt_program_t {
   PJRT_NamedValue cost[3];
 } pjrt_program_t;
 void pjrt_program_release(pjrt_program_t* program);
+// FNV-1a over more bytes; the first call's `hash` is any number.
+uint64_t pjrt_hash(uint64_t hash, const void* bytes, size_t size);
 // Fills in what follows from signature and module. False when there is no memory.
 bool pjrt_program_complete(pjrt_program_t* program);
 
@@ -344,8 +346,7 @@ PJRT_Error* pjrt_callbacks_create(PJRT_Device* device, iree_vm_module_t** out_mo
 // Takes the program over, also when it fails.
 PJRT_Error* pjrt_executable_load(PJRT_Client* client, pjrt_program_t* program, const pjrt_options_t* options,
                                  PJRT_LoadedExecutable** out_executable);
-// Compiles `code` for a device; the module is malloc's.
-PJRT_Error* pjrt_compile(PJRT_Device* device, const pjrt_options_t* options, const char* code, size_t size,
-                         char** out_module, size_t* out_size);
+// Compiles the source of a program, whose signature is known, for a device.
+PJRT_Error* pjrt_compile(PJRT_Device* device, const pjrt_options_t* options, pjrt_program_t* program);
 
 #endif  // IREE_C_PJRT_PJRT_H_

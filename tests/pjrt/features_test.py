@@ -6,6 +6,7 @@ JAX_PLATFORMS=iree,cpu.
 
 import gc
 import importlib.util
+import pathlib
 import sys
 import tempfile
 import traceback
@@ -123,6 +124,16 @@ def callbacks_in_loops():
     assert total == 6 and np.array_equal(each, [0, 1, 6, 9])
 
 
+def callbacks_say_where():
+    """The sharding of a callback is in the program, as other tools read it, and changes nothing on one device."""
+    everywhere = jax.sharding.NamedSharding(jax.sharding.Mesh(np.array([HERE]), "x"), jax.sharding.PartitionSpec("x"))
+    here = jax.sharding.SingleDeviceSharding(HERE)
+    for ordered in (False, True):
+        f = jax.jit(lambda x: io_callback(lambda v: v * 2, x, x, sharding=here, ordered=ordered), in_shardings=everywhere)
+        assert "<@maximal_mesh_0, []>" in f.lower(jnp.ones(2)).as_text()
+        assert np.array_equal(f(jnp.ones(2)), [2, 2])
+
+
 def callbacks_fail():
     def fail(_):
         raise ValueError("no such luck")
@@ -195,8 +206,20 @@ def compile_options():
              "xla_dump_to": (1, "'1' is not a valid string value.")}
     for name, (value, text) in wrong.items():
         raises(jax.errors.JaxRuntimeError, text, lambda: jax.jit(lambda x: x + 1, compiler_options={name: value})(1.0))
-    good = {"xla_embed_ir_in_executable": "False", "xla_backend_optimization_level": "1", "xla_dump_to": "there"}
+    good = {"xla_embed_ir_in_executable": "False", "xla_backend_optimization_level": "1"}
     assert jax.jit(lambda x: x + 3, compiler_options=good)(1.0) == 4
+
+
+def dumps():
+    """Each program's text after each phase, in files of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number in 5.0, 6.0:
+            assert jax.jit(lambda x: x * number, compiler_options={"xla_dump_to": folder})(2.0) == 2 * number
+        inputs = sorted(pathlib.Path(folder).glob("jit__lambda_*.1.input.mlir"))
+        assert len(inputs) == 2 and all("graph.mul" in path.read_text() for path in inputs)
+        assert len(list(pathlib.Path(folder).iterdir())) > 10
+    wrong = jax.jit(lambda x: x * 7, compiler_options={"xla_dump_to": "/dev/null/dumps"})
+    raises(jax.errors.JaxRuntimeError, "/dev/null/dumps", lambda: wrong(2.0))
 
 
 def executables():
@@ -379,8 +402,8 @@ def factorizations_stay_orthogonal():
 
 
 def main():
-    cases = [pure_callbacks, callbacks_use_the_device, sparse_solver, compilation_cache, callbacks_in_loops, callbacks_fail, callbacks_end,
-             foreign_functions, tokens, compile_options, executables, donation, donation_in_place,
+    cases = [pure_callbacks, callbacks_use_the_device, sparse_solver, compilation_cache, callbacks_in_loops, callbacks_say_where, callbacks_fail, callbacks_end,
+             foreign_functions, tokens, compile_options, dumps, executables, donation, donation_in_place,
              updates_in_place, donation_elsewhere, memories, factorizations_stay_orthogonal, factorizations_of_any_size,
              factorizations_of_what_is_not_finite, sinks, approximate_largest]
     cases += [capsules] if dlpack._capsule else []

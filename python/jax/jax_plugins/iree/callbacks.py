@@ -92,8 +92,19 @@ def entry_point(number, arguments, argument_count, results, result_count, error,
         return 1
 
 
-def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, **_):
-    """jax._src.callback.emit_python_callback for programs of this platform, which have one device: no sharding."""
+def _sharding_with_token(sharding, has_token, has_results):
+    """As JAX has it for CPUs: the token of a call with results is where its first result is."""
+    from jax._src.sharding_impls import SdyArray, SdyArrayList
+
+    if not (has_token and has_results and isinstance(sharding, SdyArrayList)):
+        return sharding
+    devices = sharding.shardings[0].logical_device_ids
+    return SdyArrayList((SdyArray(mesh_shape=(), dim_shardings=(), logical_device_ids=devices), *sharding.shardings))
+
+
+def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_side_effect, sharding=None, **_):
+    """jax._src.callback.emit_python_callback for programs of this platform. Where the callback is to run is said in
+    the program, and is the one device that there is."""
     from jax._src import core
     from jax._src.interpreters import mlir
     from jax._src.lib.mlir import ir
@@ -118,6 +129,8 @@ def emit(ctx, callback, token, operands, operand_avals, result_avals, *, has_sid
         "iree.call", result_types=[token.type, *types] if token else types,
         operands=[token, *given] if token else given, api_version=4,
         backend_config={"callee": ir.StringAttr.get(f"jax.call{entry.number}")}, has_side_effect=has_side_effect)
+    if sharding is not None:
+        mlir.set_sharding(ctx.module_context, call, _sharding_with_token(sharding, bool(token), bool(types)))
     results = list(call.results)
     after = results.pop(0) if token else None
     return [convert(value, aval, {}) for value, aval in zip(results, outputs)], after, entry
