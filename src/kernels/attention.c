@@ -251,8 +251,7 @@ static ir_value_t* is_second_half(attention_t* a) {
   return kernel_binary(&k->b, SCALAR_ne, linear_scalar(k, &a->f.high), kernel_index(&k->b, 0));
 }
 
-// What both halves of the subgroup have, that of the first one first.
-static ir_value_t* exchange_halves(attention_t* a, ir_value_t* own) {
+ir_value_t* attention_exchange_halves(attention_t* a, ir_value_t* own) {
   kernel_build_t* k = attention_kernel(a);
   int64_t count = kernel_lanes(own), mask[FRAGMENT_MAX_HELD];
   ir_value_t* other = team_shuffle(k, own, "xor", a->f.split);
@@ -279,7 +278,7 @@ static ir_value_t* probability_fragment(attention_t* a, int64_t y, int64_t group
     return attention_tile_fragment(a, &a->p_tile, &piece);
   }
   int64_t first = y * attention_key_blocks(a) + group * (a->group / a->other_size);
-  if (a->exchanged) return exchange_halves(a, scores[first]);
+  if (a->exchanged) return attention_exchange_halves(a, scores[first]);
   ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, a->multiplied, held), 0);
   for (int32_t i = 0; i < held; ++i) {
     const attention_score_t* from = &a->from[step * held + i];

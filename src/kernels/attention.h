@@ -115,6 +115,9 @@ static inline ir_value_t* attention_multiply(attention_t* a, ir_value_t* queries
                    : fragment_multiply_add(&a->f, queries, others, sum);
 }
 
+// What both halves of a subgroup have, that of the first one first (attention.c).
+ir_value_t* attention_exchange_halves(attention_t* a, ir_value_t* own);
+
 // Scores (attention_scores.c) -----------------------------------------------------------------------------------------
 
 // Brings the tile's queries to where scores take them from.

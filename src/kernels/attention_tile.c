@@ -287,19 +287,35 @@ void attention_tile_fragments(attention_t* a, const attention_tile_t* t, const a
   }
 }
 
+// Whether both halves of a subgroup hold the same of a fragment of queries, so that each may load half of it.
+static bool halves_are_alike(const attention_t* a, const attention_piece_t* p) {
+  if (!a->arranged || 2 * a->f.split != a->f.row->subgroup || p->held % 2) return false;
+  for (int32_t i = 0; i < p->held; ++i) {
+    place_t column = {p->columns[0].base + i, 0, 0};
+    if (p->rows[i].high || !place_equal(&p->rows[i], &p->rows[0])) return false;
+    if (!place_equal(&p->columns[i], &column)) return false;
+  }
+  return true;
+}
+
 ir_value_t* attention_query_fragment(attention_t* a, linear_t row, linear_t column) {
   kernel_build_t* k = &a->f.product.d->k;
   attention_piece_t p = attention_joined_piece(a, attention_side(a, true), row, column);
-  int32_t width = p.width;
+  bool shares = halves_are_alike(a, &p);
+  int32_t held = shares ? p.held / 2 : p.held, width = p.width < held ? p.width : held;
   attention_tile_t part = a->q_tile;
   if (product_inner_dim(a->q) != a->rank - 1) width = 1;
   while (width > 1 && a->head % width) width /= 2;
   part.width = width;
-  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, a->element, p.held), 0);
-  for (int32_t i = 0; i < p.held; i += width) {
+  if (shares) {
+    column = linear_add(k, column, linear_scale(k, a->f.high, held));
+  }
+  ir_value_t* result = kernel_number(&k->b, kernel_vector_type(k->ctx, a->element, held), 0);
+  for (int32_t i = 0; i < held; i += width) {
     linear_t at = fragment_at(&a->f, row, &p.rows[i]);
     row_exists(k, &at, &part.rows);
-    result = put(k, result, load_row(a, &part, at, fragment_at(&a->f, column, &p.columns[i]), NULL), i, p.held);
+    result = put(k, result, load_row(a, &part, at, fragment_at(&a->f, column, &p.columns[i]), NULL), i, held);
   }
+  if (shares) result = attention_exchange_halves(a, result);
   return widen(a, result);
 }

@@ -19,6 +19,10 @@
 // ALL: %[[KEYS:[a-z0-9_]+]] = kernel.alloc
 // ALL: %[[VALUES:[a-z0-9_]+]] = kernel.alloc
 // ALL-NOT: kernel.alloc
+// Either half of a wave loads half of what both hold of the queries.
+// WMMA: kernel.load %arg0{{.*}} -> vector<8xf16>
+// WMMA-NOT: kernel.load %arg0
+// WMMA: kernel.subgroup_shuffle xor {{.*}} -> vector<8xf16>
 // ALL: kernel.for
 // Fragments of keys: of two steps, or of one, whose elements are two accesses.
 // MFMA: kernel.load %[[KEYS]][{{.*}}] {align = 16 : i64} : {{.*}} -> vector<8xf16>
