@@ -373,6 +373,8 @@ void strategy_staged_build(dispatch_t* d) {
   d->workgroups[0] = ceil_div(p->columns, s.sides[PRODUCT_RIGHT].size);
   d->workgroups[1] = ceil_div(p->rows, s.sides[PRODUCT_LEFT].size);
   d->workgroups[2] = p->batch;
+  int64_t waves = staged_waves(&s);
+  if (waves) ir_op_set_attr(k->ctx, k->func, "waves", ir_attr_i64(k->ctx, waves));
   find_places(&s);
   ir_value_t* acc[STAGED_MAX_FRAGMENTS];
   reduce(&s, acc);

@@ -79,6 +79,10 @@ bool staged_plan(staged_t* s, dispatch_t* d);
 // Prints all ways to cut it, each with its cost.
 void staged_list_plans(dispatch_t* d);
 
+// Waves of a SIMD at a time for which there are registers, where each holds no more than it must: what is in no hurry
+// comes late. 0: not known.
+int64_t staged_waves(const staged_t* s);
+
 // Whether it does, with asynchronous copies.
 bool staged_copies_tiles(dispatch_t* d);
 

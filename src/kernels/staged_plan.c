@@ -255,23 +255,27 @@ static double step_instructions(const staged_t* s) {
 
 // Registers of a thread where tiles go through them: sums, fragments, of which half a tile's are loaded early, the
 // loads on their way.
-static double arranged_registers(const staged_t* s) {
-  enum { OTHERS = 40, WINDOW = 24 };  // where loads come from
+static double registers_with(const staged_t* s, int64_t steps, int64_t others) {
   const mma_row_t* row = s->f.row;
-  int64_t steps = s->depth > row->k ? s->depth / row->k / 2 : 1;
   int64_t held = (s->down * row->a_lanes + s->across * row->b_lanes) * steps;
   for (int i = 0; i < 2; ++i) held += s->sides[i].pieces * s->sides[i].part * s->sides[i].width;
-  double others = s->f.product.taps > 1 ? OTHERS + WINDOW : OTHERS;
-  return (double)(staged_fragments(s) * row->c_lanes) + others + (double)(held * ir_type_bytes(s->f.element)) / 4;
+  int64_t sums = staged_fragments(s) * row->c_lanes;
+  return (double)(sums + others) + (double)(held * ir_type_bytes(s->f.element)) / 4;
+}
+
+enum { ARRANGED_OTHERS = 40, ARRANGED_WINDOW = 24 };  // where loads come from
+static double arranged_registers(const staged_t* s) {
+  int64_t steps = s->depth > s->f.row->k ? s->depth / s->f.row->k / 2 : 1;
+  return registers_with(s, steps, s->f.product.taps > 1 ? ARRANGED_OTHERS + ARRANGED_WINDOW : ARRANGED_OTHERS);
 }
 
 // Waves of a SIMD that its unit, or pair of units, has room for, also where these are too few to fill it: others may be
 // there.
-static double arranged_waves(const staged_t* s) {
+static double arranged_waves(const staged_t* s, double registers) {
   enum { WIDE_REGISTERS = 131072, NARROW_REGISTERS = 196608, WIDE_MOST = 8, NARROW_MOST = 16, SIMDS = 4 };
   bool wide = s->f.row->subgroup == 64;
   double threads = (double)staged_threads(s), waves = threads / s->f.row->subgroup;
-  double groups = (wide ? WIDE_REGISTERS : NARROW_REGISTERS) / (arranged_registers(s) * threads);
+  double groups = (wide ? WIDE_REGISTERS : NARROW_REGISTERS) / (registers * threads);
   double memory = (double)s->f.product.d->device->workgroup_memory_bytes * (wide ? 1 : 2);
   if (groups * (double)workgroup_bytes(s) > memory) groups = memory / (double)workgroup_bytes(s);
   double held = (groups < 1 ? 1 : (double)(int64_t)groups) * waves / SIMDS, most = wide ? WIDE_MOST : NARROW_MOST;
@@ -287,6 +291,13 @@ static double arranged_sum_cycles(const staged_t* s, double issue) {
   return BARRIER + additions + 2 * (double)staged_sum_bytes(s) / WORKGROUP_BYTES;
 }
 
+int64_t staged_waves(const staged_t* s) {
+  enum { MOST = 10 };  // those of others are as good as more of one's own registers
+  if (!s->arranged) return 0;
+  int64_t waves = (int64_t)arranged_waves(s, registers_with(s, 1, ARRANGED_OTHERS));
+  return waves < MOST ? waves : MOST;
+}
+
 // A unit's cycles where tiles go through registers: those in which its SIMDs issue, or those in which its tiles come
 // from the cache that the units share, and a part of the others. By the manuals' rates; no measurement is behind it.
 static double arranged_cost(const staged_t* s) {
@@ -295,7 +306,8 @@ static double arranged_cost(const staged_t* s) {
   const mma_row_t* row = s->f.row;
   double issue = row->subgroup == 64 ? 4 : 1, halves = row->subgroup == 64 ? 1 : 2;  // units that share workgroups
   double per_unit = workgroups_of_unit(s) * halves;
-  double waves = (double)(s->waves_down * s->waves_across * s->slices), alone = ALONE / arranged_waves(s);
+  double waves = (double)(s->waves_down * s->waves_across * s->slices),
+         alone = ALONE / arranged_waves(s, arranged_registers(s));
   double products = (double)(staged_fragments(s) * row->m * row->n * staged_slice_depth(s));
   double multiply = products * (double)ir_type_bytes(s->f.element) / PRODUCT_BYTES;
   double step = multiply + step_instructions(s) * issue, stores = (double)(staged_fragments(s) * row->c_lanes) * STORE;

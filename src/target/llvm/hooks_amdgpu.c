@@ -22,6 +22,12 @@ static unsigned usual_waves(const emit_t* e) {
   return 0;
 }
 
+// The same, or more where the kernel says that they are worth it.
+static unsigned wanted_waves(const emit_t* e, ir_op_t* func) {
+  unsigned usual = usual_waves(e), wanted = (unsigned)ir_op_int(func, "waves", 0);
+  return usual && wanted > usual ? wanted : usual;
+}
+
 static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
   LLVMValueRef function = hooks_gpu_entry(e, func, AMDGPU_KERNEL);
   const uint32_t* size = e->info->workgroup_size;
@@ -30,7 +36,7 @@ static LLVMValueRef amdgpu_entry(emit_t* e, ir_op_t* func) {
   snprintf(text, sizeof(text), "%u,%u", threads, threads);
   hooks_add_string_attribute(e, function, "amdgpu-flat-work-group-size", text);
   hooks_add_string_attribute(e, function, "uniform-work-group-size", "true");
-  unsigned waves = e->amd->waves_per_eu ? e->amd->waves_per_eu : usual_waves(e);
+  unsigned waves = e->amd->waves_per_eu ? e->amd->waves_per_eu : wanted_waves(e, func);
   if (waves) {
     snprintf(text, sizeof(text), "%u", waves);
     hooks_add_string_attribute(e, function, "amdgpu-waves-per-eu", text);
@@ -234,6 +240,10 @@ static LLVMValueRef exchange_lanes(emit_t* e, LLVMValueRef value, unsigned dista
 static LLVMValueRef amdgpu_shuffle(emit_t* e, LLVMValueRef value, LLVMValueRef lane, const char* mode) {
   LLVMValueRef self = lane_number(e), from = lane;
   LLVMValueRef last = i32(e, (uint64_t)e->target->device.subgroup_size - 1);
+  if (strcmp(mode, "index") == 0 && LLVMIsAConstantInt(lane)) {
+    LLVMTypeRef type = i32_type(e);
+    return build_intrinsic(e, "llvm.amdgcn.readlane", &type, 1, (LLVMValueRef[]){value, lane}, 2);
+  }
   if (strcmp(mode, "xor") == 0) {
     bool is_known = LLVMIsAConstantInt(lane) && has_permute(e);
     LLVMValueRef other = is_known ? exchange_lanes(e, value, (unsigned)LLVMConstIntGetZExtValue(lane)) : NULL;
