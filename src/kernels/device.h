@@ -27,6 +27,7 @@ typedef struct device_info_t {
   bool without_winograd;  // convolutions are sums one by one
   // GPU
   int32_t subgroup_size;
+  int32_t exchanged_lanes;  // that exchange what they have by vector instructions, of as many next to each other
   int32_t max_workgroup_size;
   int64_t workgroup_memory_bytes;
   int32_t registers_per_thread;

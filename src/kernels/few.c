@@ -162,11 +162,7 @@ static void add_depths(few_t* f, linear_t first, int64_t loads, ir_value_t** sum
 // The sum of all lanes' vectors, in every lane.
 static ir_value_t* sum_lanes(few_t* f, ir_value_t* value) {
   kernel_build_t* k = &f->p.d->k;
-  value = kernel_reduce(&k->b, value, "add");
-  for (int64_t distance = f->team.subgroup / 2; distance > 0; distance /= 2) {
-    value = kernel_add(&k->b, value, team_shuffle(k, value, "xor", distance));
-  }
-  return value;
+  return team_fold(k, SCALAR_add, kernel_reduce(&k->b, value, "add"));
 }
 
 static void store_results(few_t* f, linear_t first, ir_value_t** sums) {

@@ -402,9 +402,7 @@ void rows_team_combine(rows_sweep_t* s, ir_value_t** sums) {
   scalar_fn_t fn[ROWS_MAX_REDUCES];
   for (uint32_t i = 0; i < s->count; ++i) {
     fn[i] = eval_combiner(graph_get_kind(r->reduces[s->members[i]]));
-    for (int64_t distance = r->d->device->subgroup_size / 2; distance > 0; distance /= 2) {
-      sums[i] = kernel_binary(&k->b, fn[i], sums[i], team_shuffle(k, sums[i], "xor", distance));
-    }
+    sums[i] = team_fold(k, fn[i], sums[i]);
   }
   if (r->team != r->threads.size) return;
   ir_value_t* first = kernel_binary(&k->b, SCALAR_eq, linear_scalar(k, &r->threads.lane), kernel_index(&k->b, 0));

@@ -27,6 +27,25 @@ ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode,
   return ir_result(ir_build(&k->b, &state), 0);
 }
 
+// Lanes that vector instructions do not exchange between are read one by one, once those next to them have all the
+// same: that takes fewer cycles than two ways through the hardware of workgroup memory.
+ir_value_t* team_fold(kernel_build_t* k, scalar_fn_t fn, ir_value_t* value) {
+  enum { MOST_ROWS = 4 };
+  int64_t lanes = k->device->subgroup_size, row = k->device->exchanged_lanes;
+  if (row == 0 || row > lanes || lanes / row > MOST_ROWS) row = lanes;
+  for (int64_t distance = row / 2; distance > 0; distance /= 2) {
+    value = kernel_binary(&k->b, fn, value, team_shuffle(k, value, "xor", distance));
+  }
+  int64_t rows = lanes / row;
+  if (rows == 1) return value;
+  ir_value_t* parts[MOST_ROWS];
+  for (int64_t i = 0; i < rows; ++i) parts[i] = team_shuffle(k, value, "index", i * row);
+  for (; rows > 1; rows /= 2) {
+    for (int64_t i = 0; i < rows / 2; ++i) parts[i] = kernel_binary(&k->b, fn, parts[2 * i], parts[2 * i + 1]);
+  }
+  return parts[0];
+}
+
 void team_barrier(kernel_build_t* k) { ir_build_op(&k->b, KERNEL_BARRIER, NULL, 0, NULL); }
 
 void team_wait_for_copies(kernel_build_t* k, int64_t pending) {

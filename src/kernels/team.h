@@ -14,8 +14,12 @@ typedef struct team_t {
 // A kernel whose workgroups have `threads` threads, a power of two, or as many as the device can.
 team_t team_begin(dispatch_t* d, int64_t threads);
 
-// `value` of another lane: "xor", or "up": of the lane `distance` before this one, where there is one.
+// `value` of another lane: "xor", or "up": of the lane `distance` before this one, where there is one;
+// "index": of that lane.
 ir_value_t* team_shuffle(kernel_build_t* k, ir_value_t* value, const char* mode, int64_t distance);
+
+// What all lanes of the subgroup have, combined by `fn`, in each of them.
+ir_value_t* team_fold(kernel_build_t* k, scalar_fn_t fn, ir_value_t* value);
 
 // All threads of the workgroup, and what they have written.
 void team_barrier(kernel_build_t* k);

@@ -15,8 +15,6 @@
 // NEWER-NOT: ds_
 // NEWER: row_xmask:1
 // NEWER-NOT: ds_
-// OLDER: ds_bpermute_b32
-// OLDER: ds_swizzle_b32 {{.*}}swizzle(SWAP,16)
 // OLDER-NOT: ds_
 // OLDER: row_ror:8
 // OLDER-NOT: ds_
@@ -26,6 +24,9 @@
 // OLDER: quad_perm:[2,3,0,1]
 // OLDER-NOT: ds_
 // OLDER: quad_perm:[1,0,3,2]
+// OLDER-NOT: ds_
+// Rows of 16 lanes are read one by one.
+// OLDER-COUNT-4: v_readlane_b32
 // OLDER-NOT: ds_
 // ALL: v_med3{{.*}}_f32
 // ALL: v_rndne_f32

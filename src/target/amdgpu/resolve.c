@@ -108,6 +108,7 @@ static void describe(target_t* out, const arch_t* arch, int units) {
       .has_f16_arithmetic = arch->f16,
       .has_bf16_dot = arch->bf16,
       .subgroup_size = arch->wave,
+      .exchanged_lanes = arch->major < 10 ? 16 : 32,
       .max_workgroup_size = 1024,
       .has_maximum = arch->major >= 12,
       .has_scalar_unit = true,

@@ -77,6 +77,7 @@ bool resolve_nvptx(const target_options_t* options, target_t* out, text_t* error
       .has_f16_arithmetic = arch->f16,
       .has_bf16_dot = arch->bf16,
       .subgroup_size = 32,
+      .exchanged_lanes = 32,
       .max_workgroup_size = 1024,
       .workgroup_memory_bytes = (int64_t)arch->shared_kib << 10,
       .registers_per_thread = 255,
