@@ -135,8 +135,8 @@ static bool check_operands(lower_op_t* n) {
 static bool finish_result(lower_op_t* n, uint32_t i) {
   ir_value_t* v = n->out[i].v;
   const ir_type_t* declared = lower_type(n->ctx, n->op->results[i].type);
+  if (n->l->kernel && n->out[i].items) return workgroup_check_result(n, i);
   if (!v || n->out[i].im || !declared || v->type == declared || (n->row->flags & LOWER_STANDS_FOR)) return true;
-  if (n->l->kernel && n->out[i].items) return true;  // memory in the place of a tensor, or a vector's elements
   bool no_dims = !ir_type_is_tensor(declared) || declared->rank == 0;
   if (n->l->whole && no_dims && ir_type_scalar(v->type) == ir_type_scalar(declared)) return true;
   if (!lower_fits(v->type, declared) && (ir_type_is_tensor(declared) || ir_type_scalar(v->type) != declared)) {

@@ -10,6 +10,10 @@
 
 // The op's handler in a kernel, or the row's own where that is the same.
 bool workgroup_lower(lower_op_t* n);
+// Whether result i, memory or a vector, is what its type says: later ops rely on that. False after a diagnostic.
+bool workgroup_check_result(lower_op_t* n, uint32_t i);
+// The same of what a block's arguments stand for: numbers of their types.
+bool workgroup_check_args(lower_op_t* n, const ir_block_t* block, const lower_value_t* args);
 
 // Whether the function of an executable's export is a kernel by itself, whose workgroups run side by side: of memory it
 // can be nothing else; of tensors it is where it asks which workgroup it is and a kernel can do what it does

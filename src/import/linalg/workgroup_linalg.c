@@ -259,6 +259,7 @@ static bool block_body(lower_op_t* n, const nest_op_t* op, ir_value_t* const* in
   loops_t loops = {.rank = op->rank};
   uint32_t count;
   for (uint32_t i = 0; i < op->block->arg_count; ++i) args[i].v = in[i];
+  if (!workgroup_check_args(n, op->block, args)) return false;
   for (uint32_t i = 0; i < op->rank; ++i) loops.index[i] = op->at[i];
   const loops_t* outer = n->l->loops;
   n->l->loops = &loops;

@@ -143,6 +143,7 @@ static bool lower_for(lower_op_t* n) {
                                         lower_index(n->b, n->in[2]), c.numbers.items, c.numbers.count);
   args[0] = (lower_value_t){.v = type->kind == IR_TYPE_INDEX ? loop.index : graph_cast(n->b, loop.index, type, false)};
   show_carried(n, &c, loop.iters, args + 1);
+  if (!workgroup_check_args(n, block, args)) return false;
   if (!lower_block(n->l, block, args, &values, &count) || !end_carried(n, &c, values, count, &next)) return false;
   kernel_for_end(n->b, &loop, next.items, next.count);
   lower_list_t results = LOWER_LIST(n->ctx);
@@ -209,9 +210,13 @@ static bool lower_while(lower_op_t* n) {
   lower_value_t *args = ARENA_ARRAY(ir_context_arena(n->ctx), lower_value_t, 1 + carried), *values = NULL;
   kernel_while_t loop = kernel_while_begin(n->b, c.numbers.items, c.numbers.count);
   show_carried(n, &c, loop.values, args);
+  if (!workgroup_check_args(n, before, args)) return false;
   if (!lower_block(n->l, before, args, &values, &count)) return false;
+  bool is_condition = values[0].v && values[0].v->type == ir_type_int(n->ctx, 1);
+  if (!is_condition) return lower_error(n, "needs a condition, which is an i1");
   kernel_while_do(n->b, &loop, values[0].v);
   show_carried(n, &c, loop.values, args);
+  if (!workgroup_check_args(n, after, args)) return false;
   if (!lower_block(n->l, after, args, &values, &count) || !end_carried(n, &c, values, count, &next)) return false;
   kernel_while_end(n->b, &loop, next.items, next.count);
   lower_list_t results = LOWER_LIST(n->ctx);

@@ -85,6 +85,7 @@ static bool lower_generate(lower_op_t* n) {
   if (block->arg_count != x.rank) return lower_error(n, "needs an index for each dimension");
   nest_begin(n->l, x.sizes, x.rank, &nest);
   for (uint32_t i = 0; i < x.rank; ++i) args[i].v = nest.at[i];
+  if (!workgroup_check_args(n, block, args)) return false;
   if (!lower_block(n->l, block, args, &values, &count)) return false;
   if (count != 1 || !values[0].v || values[0].v->type != x.memory->type->element) {
     return lower_error(n, "needs a body that yields an element");

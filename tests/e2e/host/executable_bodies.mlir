@@ -15,6 +15,10 @@
 // UNSIGNED: error: 'scf.for' op {{.*}} a loop that compares signed numbers is
 // RUN: sed -e 's/memref.load %x\[%i\]/memref.load %x[%i, %i]/' %s > %t.bad.mlir && not iree-compile --iree-hal-target-device=local %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=INDICES %s
 // INDICES: error: 'memref.load' op incorrect number of indices for 'memref<?xf32>': 2
+// RUN: sed -e 's/(%v: f32, %o: f32)/(%v: i32, %o: f32)/;s/%r = arith.addf %v, %bias/%r = arith.addf %bias, %bias/;s/%bias = arith.sitofp %word/%bias = arith.sitofp %v/' %s > %t.bad.mlir && not iree-compile --iree-hal-target-device=local %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=ARGUMENT %s
+// ARGUMENT: error: 'linalg.generic' op has a region whose argument 0 has type i32, which it is not given
+// RUN: sed -e 's/vector.load %line\[%c4\] : memref<6xf32>, vector<2xf32>/vector.load %line[%c4] : memref<6xf32>, vector<2xi32>/;s/%6 = arith.mulf %4, %5/%6 = arith.mulf %5, %5/' %s > %t.bad.mlir && not iree-compile --iree-hal-target-device=local %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=ELEMENT %s
+// ELEMENT: error: 'vector.load' op has a result of type vector<2xi32>, which its operands do not give
 
 // a x + y in pieces of eight, of which the last is smaller.
 #axpy = #hal.pipeline.layout<constants = 2, bindings = [#hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer>]>
