@@ -16,16 +16,26 @@ uint64_t check_hazards_traits(const char* mnemonic) {
   return traits;
 }
 
-bool hazard_matches(const char* mnemonic, const char* patterns) {
+// Whether a pattern, which a space or the end of the text ends, matches. Most differ before they have anything special.
+static bool matches_one(const char* mnemonic, const char* pattern, size_t size) {
   char one[64];
+  size_t plain = 0;
+  while (plain < size && pattern[plain] == mnemonic[plain]) ++plain;
+  if (plain == size) return mnemonic[plain] == 0;
+  bool is_special = pattern[plain] == '*' || pattern[plain] == '?' || pattern[plain] == '[';
+  if (!is_special || size - plain >= sizeof(one)) return false;
+  if (size - plain == 1 && pattern[plain] == '*') return true;
+  memcpy(one, pattern + plain, size - plain);
+  one[size - plain] = 0;
+  return fnmatch(one, mnemonic + plain, 0) == 0;
+}
+
+bool hazard_matches(const char* mnemonic, const char* patterns) {
   for (const char* at = patterns; *at;) {
-    size_t size = strcspn(at, " ");
-    if (size < sizeof(one)) {
-      memcpy(one, at, size);
-      one[size] = 0;
-      if (fnmatch(one, mnemonic, 0) == 0) return true;
-    }
-    at += size + (at[size] == ' ');
+    const char* end = at;
+    while (*end && *end != ' ') ++end;
+    if (matches_one(mnemonic, at, (size_t)(end - at))) return true;
+    at = end + (*end == ' ');
   }
   return false;
 }

@@ -1,18 +1,23 @@
 #!/bin/bash
-# Compiles the public headers as a user's compiler would: check.sh CC CXX INCLUDE_FOLDER
+# Compiles the public headers as a user's compiler would: check.sh CC CXX INCLUDE_FOLDER FOLDER
 #
+# In FOLDER are the programs, which ccache knows from the last time where it is, as long as no header of theirs changes.
 # Each alone (in C11, as C++ takes longer; those that are C++ only in C++17), and all in one translation unit in C11,
 # C17, C++17 and C++20, in one order and the other.
 set -uo pipefail
-cc=$1 cxx=$2 folder=$3
+cc=$1 cxx=$2 folder=$3 out=$4
+cache=$(command -v ccache)
 warnings="-Wall -Wextra -Wno-unused-parameter -Werror"
 passed=0 failed=0
 
 # compile NAME COMPILER...: the source is on standard input
 compile() {
-  local name=$1
+  local name=$1 source emit=-fsyntax-only
   shift
-  if "$@" $warnings -fsyntax-only -I "$folder" - 2>"$log"; then
+  source="$out/${name//[\/ ,]/_}"
+  cat >"$source"
+  [ -z "$cache" ] || emit="-c -o $source.o"
+  if $cache "$@" $warnings -I "$folder" "$source" $emit 2>"$log"; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
@@ -23,6 +28,7 @@ compile() {
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+mkdir -p "$out"
 headers=$(cd "$folder" && find iree -name '*.h' | sort)
 for header in $headers; do
   case $header in
