@@ -19,6 +19,7 @@
 #include "ir/bytecode.h"
 #include "ir/context.h"
 #include "ir/expect.h"
+#include "ir/reproducer.h"
 #include "passes/passes.h"
 #include "scoped_main.h"
 
@@ -64,6 +65,7 @@ typedef struct options_t {
   pass_options_t run;
   const char *split, *output_split;  // markers; the first is NULL where the input is one part
   bool verify_diagnostics, only_expected, verify_roundtrip, no_verify, timing, dump_pipeline;
+  bool run_reproducer;
   bool help, list, list_dialects, version;
   uint32_t print_flags;
   int64_t elide_above, hex_above, resource_above;
@@ -194,6 +196,12 @@ static bool set_last(options_t* o, const char* value) {
   FLAG("pass", "=NAME", "run a pass; may be repeated", read_passes(o, add_pass, value, false))                         \
   FLAG("pass-pipeline", "=A,B", "run passes in order; builtin.module(A,func.func(B)) is fine too",                     \
        read_passes(o, add_pass, value, true))                                                                          \
+  FLAG("run-reproducer", "[=BOOL]", "run the passes that the input brings (mlir_reproducer), in place of others",      \
+       set_bool(&o->run_reproducer, value))                                                                            \
+  FLAG("mlir-pass-pipeline-crash-reproducer", "=FILE", "write the input and the passes there when one fails",          \
+       (o->run.reproducer = value))                                                                                    \
+  FLAG("mlir-pass-pipeline-local-reproducer", "[=BOOL]", "what is written is the failing pass, and what it got",       \
+       set_bool(&o->run.reproduces_last, value))                                                                       \
   FLAG("dump-pass-pipeline", "[=BOOL]", "print the passes that run, as a pipeline, on standard error",                 \
        set_bool(&o->dump_pipeline, value))                                                                             \
   FLAG("list-passes", "", "print the names of all passes", (o->list = true))                                           \
@@ -408,12 +416,23 @@ static void show_diagnostic(void* user, ir_severity_t severity, const ir_loc_t* 
   fprintf(stderr, "%s\n", rendered);
 }
 
-static bool transform(const options_t* o, ir_context_t* ctx, const char* path, const text_t* text, text_t* out) {
+// Passes that the input says, in place of the flags'.
+static bool take_reproducer(const ir_context_t* ctx, options_t* o) {
+  const char* pipeline = reproducer_pipeline(ctx, &o->run.verify_each);
+  o->passes = NULL;
+  o->pass_count = o->pass_capacity = 0;
+  if (pipeline) return read_passes(o, add_pass, pipeline, true);
+  return fprintf(stderr, "iree-opt: --run-reproducer: the input brings no passes (mlir_reproducer)\n"), false;
+}
+
+static bool transform(const options_t* options, ir_context_t* ctx, const char* path, const text_t* text, text_t* out) {
   pass_report_t report = {0};
+  options_t own = *options, *o = &own;
+  ir_op_t* module = ir_parse_module(ctx, path, text->data ? text->data : "", text->size);
+  bool ok = module && (!o->run_reproducer || take_reproducer(ctx, o));
   pass_options_t run = o->run;
   run.report = &report;
-  ir_op_t* module = ir_parse_module(ctx, path, text->data ? text->data : "", text->size);
-  bool ok = module && (o->no_verify || ir_verify(ctx, module));
+  ok = ok && (o->no_verify || ir_verify(ctx, module));
   ok = ok && (!o->verify_roundtrip ||
               (pass_check_round_trip(ctx, module, 0) && pass_check_round_trip(ctx, module, IR_PRINT_GENERIC)));
   ok = ok && pass_run(ctx, module, o->passes, o->pass_count, &run);
@@ -426,6 +445,7 @@ static bool transform(const options_t* o, ir_context_t* ctx, const char* path, c
     text_finish(&times);
   }
   pass_report_finish(&report);
+  if (o->run_reproducer) memory_free(o->passes);
   return ok;
 }
 
@@ -494,14 +514,10 @@ static bool read_compiler_flags(const options_t* o, compiler_flags_t* flags, com
 }
 
 static void dump_pipeline(const options_t* o) {
-  fputs("Pass Manager with ", stderr);
-  fprintf(stderr, "%u passes:\nbuiltin.module(", o->pass_count);
-  for (uint32_t i = 0; i < o->pass_count; ++i) {
-    const pass_t* pass = o->passes[i];
-    fprintf(stderr, "%s%s", i ? "," : "", pass->name);
-    if (pass->takes && pass->user) fprintf(stderr, "{%s=%s}", pass->takes, (const char*)pass->user);
-  }
-  fputs(")\n", stderr);
+  text_t pipeline = {0};
+  pass_print_pipeline(o->passes, o->pass_count, &pipeline);
+  fprintf(stderr, "Pass Manager with %u passes:\n%s\n", o->pass_count, pipeline.data);
+  text_finish(&pipeline);
 }
 
 static int transform_input(options_t* o) {

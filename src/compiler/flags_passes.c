@@ -44,6 +44,8 @@ bool compiler_flags_resolve_passes(const compiler_flags_t* flags, compiler_optio
   passes->print_after_change = flags->print_after_change == FLAG_TRUE;
   passes->print_after_failure = flags->print_after_failure == FLAG_TRUE;
   passes->print_tree = flags->print_tree;
+  passes->reproducer = flags->reproducer;
+  passes->reproduces_last = flags->reproducer_last == FLAG_TRUE;
   passes->print_before_all = flags->print_before_all == FLAG_TRUE;
   passes->print_before = flags->print_before.items;
   passes->print_before_count = flags->print_before.count;

@@ -57,6 +57,8 @@ struct ir_context_t {
   ir_lazy_t* lazies;
   pthread_mutex_t lazy_lock;  // while one is made whole
   memory_cleanup_t cleanup;
+  const char* reproducer;  // the pipeline, or NULL (reproducer.h)
+  bool reproducer_verifies;
   const ir_loc_t* unknown;
   int64_t hex_above, resource_above;  // ir_context_limit_text
 };

@@ -196,14 +196,32 @@ static bool parse_resource(ir_parser_t* p, bool keep) {
   return true;
 }
 
+// pipeline: "...", verify_each: false, and what says how the pipeline ran
+static bool parse_reproducer(ir_parser_t* p) {
+  const char* name;
+  size_t size;
+  if (!parse_resource_name(p, &name, &size) || !ir_take_expected(p, ':')) return false;
+  const ir_attr_t* value = ir_parse_attr(p, NULL);
+  if (!value) return false;
+  if (size == 8 && memcmp(name, "pipeline", 8) == 0 && value->kind == IR_ATTR_STRING) {
+    p->ctx->reproducer = value->text;
+  } else if (size == 11 && memcmp(name, "verify_each", 11) == 0 && value->kind == IR_ATTR_INTEGER) {
+    p->ctx->reproducer_verifies = value->integer != 0;
+  }
+  return true;
+}
+
 // group: { name: "0x...", ... }
 static bool parse_resource_group(ir_parser_t* p, bool keep) {
+  static const char reproducer[] = "mlir_reproducer";
   const char* name;
   size_t size;
   if (!parse_resource_name(p, &name, &size) || !ir_take_expected(p, ':') || !ir_take_expected(p, '{')) return false;
   bool builtin = keep && size == 7 && memcmp(name, "builtin", 7) == 0;
+  bool reproduces = !keep && size == strlen(reproducer) && memcmp(name, reproducer, size) == 0;
+  p->ctx->reproducer_verifies |= reproduces;  // where nothing else is said
   while (!ir_take(p, '}')) {
-    if (!parse_resource(p, builtin)) return false;
+    if (reproduces ? !parse_reproducer(p) : !parse_resource(p, builtin)) return false;
     if (!ir_take(p, ',') && ir_peek(p, 0) != '}') return ir_parse_fail(p, "expected ',' or '}'");
   }
   return true;

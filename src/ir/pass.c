@@ -11,6 +11,7 @@
 #include "base/seconds.h"
 #include "base/trace.h"
 #include "base/whole_file.h"
+#include "ir/reproducer.h"
 
 void pass_report_finish(pass_report_t* report) {
   memory_free(report->times);
@@ -130,10 +131,43 @@ static void note_time(pass_report_t* report, const pass_t* pass, double seconds,
   report->times[report->count++] = (pass_time_t){pass->name, seconds, result};
 }
 
-bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, uint32_t count,
-              const pass_options_t* options) {
-  static const pass_options_t none = {0};
-  const pass_options_t* o = options ? options : &none;
+void pass_print_pipeline(const pass_t* const* passes, uint32_t count, text_t* out) {
+  text_puts(out, "builtin.module(");
+  for (uint32_t i = 0; i < count; ++i) {
+    const pass_t* pass = passes[i];
+    text_printf(out, "%s%s", i ? "," : "", pass->name);
+    if (pass->takes && pass->user) text_printf(out, "{%s=%s}", pass->takes, (const char*)pass->user);
+  }
+  text_puts(out, ")");
+}
+
+// A run of passes as it goes on.
+typedef struct progress_t {
+  uint32_t at;     // the pass at work; as many as there are: none
+  text_t program;  // for a reproducer
+} progress_t;
+
+static void keep_program(ir_context_t* ctx, ir_op_t* module, progress_t* progress) {
+  text_finish(&progress->program);
+  ir_print_op(ctx, &progress->program, module, 0, 0);
+}
+
+// Of the pass that failed.
+static void write_reproducer(ir_context_t* ctx, const ir_op_t* module, const pass_t* const* passes, uint32_t count,
+                             const pass_options_t* o, const progress_t* progress) {
+  text_t pipeline = {0};
+  const char* name = passes[progress->at]->name;
+  pass_print_pipeline(o->reproduces_last ? &passes[progress->at] : passes, o->reproduces_last ? 1 : count, &pipeline);
+  if (reproducer_write(o->reproducer, &progress->program, pipeline.data, o->verify_each)) {
+    ir_note(ctx, module->loc, "pass '%s' failed; iree-opt --run-reproducer %s runs it again", name, o->reproducer);
+  } else {
+    ir_error(ctx, NULL, "cannot write '%s': %s", o->reproducer, strerror(errno));
+  }
+  text_finish(&pipeline);
+}
+
+static bool run_each(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, uint32_t count,
+                     const pass_options_t* o, progress_t* progress) {
   pass_report_t ignored = {0}, *r = o->report ? o->report : &ignored;
   if (!check(ctx, module, NULL, o)) return false;
   for (uint32_t i = 0; i < count; ++i) {
@@ -144,6 +178,8 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
     }
     bool before = o->print_before_all || names(o->print_before, o->print_before_count, pass);
     if (before && !show(ctx, module, "Before %s", pass, o)) return false;
+    if (o->reproducer && o->reproduces_last) keep_program(ctx, module, progress);
+    progress->at = i;
     double start = seconds_now();
     trace_span_t span = trace_begin(pass->name);
     pass_result_t result = pass->run ? pass->run(module, ctx) : pass->run_with(module, ctx, pass->user);
@@ -164,4 +200,16 @@ bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, u
     }
   }
   return true;
+}
+
+bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, uint32_t count,
+              const pass_options_t* options) {
+  static const pass_options_t none = {0};
+  const pass_options_t* o = options ? options : &none;
+  progress_t progress = {.at = count};
+  if (o->reproducer && !o->reproduces_last) keep_program(ctx, module, &progress);
+  bool ok = run_each(ctx, module, passes, count, o, &progress);
+  if (!ok && o->reproducer && progress.at < count) write_reproducer(ctx, module, passes, count, o, &progress);
+  text_finish(&progress.program);
+  return ok;
 }

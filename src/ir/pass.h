@@ -45,6 +45,8 @@ typedef struct pass_options_t {
   pass_print_fn_t print;   // NULL: stderr
   const char* print_tree;  // folder that gets a file for each print instead, or NULL
   void* print_user;
+  const char* reproducer;        // file that gets the program and the passes when one fails, or NULL
+  bool reproduces_last;          // the program before that pass, and it alone: each pass then costs a print
   struct pass_report_t* report;  // what the run did, or NULL
 } pass_options_t;
 
@@ -70,6 +72,9 @@ void pass_report_print(const pass_report_t* report, text_t* out);
 // Runs the passes in order. False after diagnostics. `options` may be NULL.
 bool pass_run(ir_context_t* ctx, ir_op_t* module, const pass_t* const* passes, uint32_t count,
               const pass_options_t* options);
+
+// `builtin.module(inline,sizes)`
+void pass_print_pipeline(const pass_t* const* passes, uint32_t count, text_t* out);
 
 // Prints, parses and prints again; false after a diagnostic when the texts differ.
 bool pass_check_round_trip(ir_context_t* ctx, ir_op_t* module, uint32_t print_flags);

@@ -19,6 +19,18 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 BROKEN = "func.func @f() -> i32 {\n  return %x : i32\n}\n"
+# Read and verified, and refused by a pass.
+FAILING = """func.func @f(%x: tensor<?xf32>, %flag: tensor<i1>) -> tensor<?xf32> {
+  %r = "graph.while"(%x) <{sizes = array<i64: 7>}> ({
+  ^bb0(%v: tensor<?xf32>):
+    "graph.yield"(%flag) : (tensor<i1>) -> ()
+  }, {
+  ^bb0(%v: tensor<?xf32>):
+    "graph.yield"(%v) : (tensor<?xf32>) -> ()
+  }) : (tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+"""
 BACKENDS = {"target_backends": ["vmvx"]}
 ARTIFACT = pathlib.Path(__file__).parents[1] / "ir/bytecode/files/mlp.1.17.0.mlirbc"
 
@@ -47,6 +59,13 @@ class ToolsTest(unittest.TestCase):
             tools.compile_str(PROGRAM, extra_args=["--no-such-flag"], **BACKENDS)
         with self.assertRaisesRegex(ValueError, "no-such-file"):
             tools.compile_file("no-such-file.mlir", **BACKENDS)
+
+    def test_reproducer(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "found.mlir")
+            with self.assertRaises(tools.CompilerToolError):
+                tools.compile_str(FAILING, crash_reproducer_path=str(path), **BACKENDS)
+            self.assertIn("mlir_reproducer", path.read_text())
 
     def test_what_is_kept(self):
         with tempfile.TemporaryDirectory() as folder:

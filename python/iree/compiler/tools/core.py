@@ -78,7 +78,7 @@ class CompilerOptions:
     extended_diagnostics: bool = False  # ops are named anyway
     strip_debug_ops: bool = False  # modules have none
     strip_source_map: bool = False
-    crash_reproducer_path: Optional[str] = None  # nothing is written: programs end in diagnostics
+    crash_reproducer_path: Optional[str] = None  # for iree-opt --run-reproducer
     enable_tflite_bindings: bool = False
     enable_benchmark: bool = False
 
@@ -99,6 +99,8 @@ class CompilerOptions:
             flags.append("--mlir-print-op-generic")
         if self.strip_source_map:
             flags.append("--iree-vm-bytecode-module-strip-source-map")
+        if self.crash_reproducer_path:
+            flags.append(f"--mlir-pass-pipeline-crash-reproducer={self.crash_reproducer_path}")
         if self.enable_benchmark:
             flags.append("--iree-flow-export-benchmark-funcs")
         return [*flags, *self.extra_args]
