@@ -10,6 +10,7 @@
 #include "dialects/func.h"
 #include "dialects/kernel.h"
 #include "dialects/memref.h"
+#include "dialects/scf.h"
 #include "dialects/tensor_ext.h"
 #include "import/linalg/workgroup.h"
 #include "ir/parse_state.h"
@@ -249,8 +250,8 @@ static bool add_signature(ir_context_t* ctx, const lower_shim_t* shim, const ir_
 static bool has_nests(const ir_block_t* block) {
   for (const ir_op_t* op = block->first; op; op = op->next) {
     uint32_t dialect = ir_op_dialect(op);
-    if (dialect == IR_DIALECT_LINALG || ir_is(op, MEMREF_COPY) || ir_is(op, FLOW_DISPATCH_TENSOR_STORE) ||
-        ir_is(op, TENSOR_EXT_DISPATCH_TENSOR_STORE)) {
+    if (dialect == IR_DIALECT_LINALG || ir_is(op, SCF_FORALL) || ir_is(op, MEMREF_COPY) ||
+        ir_is(op, FLOW_DISPATCH_TENSOR_STORE) || ir_is(op, TENSOR_EXT_DISPATCH_TENSOR_STORE)) {
       return true;
     }
     for (uint32_t r = 0; r < op->region_count; ++r) {

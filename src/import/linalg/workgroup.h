@@ -80,7 +80,7 @@ typedef struct nest_t {
 void nest_begin(lowering_t* l, ir_value_t* const* sizes, uint32_t count, nest_t* nest);
 void nest_end(lowering_t* l, nest_t* nest);
 
-// Ops of scf: for, if and while.
+// Ops of scf: for, forall, if and while.
 bool workgroup_lower_scf(lower_op_t* n);
 // Ops of linalg (workgroup_linalg.c).
 bool workgroup_lower_linalg(lower_op_t* n);

@@ -225,6 +225,35 @@ static bool lower_while(lower_op_t* n) {
   return true;
 }
 
+// Rounds that do not need one another, over memory: threads share them.
+static bool lower_forall(lower_op_t* n) {
+  ir_block_t* block = only_block(&n->op->regions[0]);
+  mixed_t low, high, step;
+  uint32_t operand = 0, count = 0;
+  ir_value_t* sizes[GRAPH_MAX_RANK];
+  lower_value_t args[GRAPH_MAX_RANK] = {{0}}, *values = NULL;
+  nest_t nest;
+  if (n->op->result_count) return lower_unsupported(n, "in a kernel scf.forall without results, over memory, is");
+  if (!mixed_read(n, "staticLowerBound", &operand, &low) || !mixed_read(n, "staticUpperBound", &operand, &high) ||
+      !mixed_read(n, "staticStep", &operand, &step)) {
+    return false;
+  }
+  bool fits = block && low.count == high.count && low.count == step.count && block->arg_count == low.count;
+  if (!fits) return lower_error(n, "needs bounds, steps and numbers for each loop");
+  for (uint32_t i = 0; i < low.count; ++i) {
+    ir_value_t* span = lower_index_binary(n->b, SCALAR_sub, mixed_index(n, &high, i), mixed_index(n, &low, i));
+    sizes[i] = arith_rounded_division(n, span, mixed_index(n, &step, i), true);
+  }
+  nest_begin(n->l, sizes, low.count, &nest);
+  for (uint32_t i = 0; i < low.count; ++i) {
+    ir_value_t* at = lower_index_binary(n->b, SCALAR_mul, nest.at[i], mixed_index(n, &step, i));
+    args[i].v = lower_index_binary(n->b, SCALAR_add, at, mixed_index(n, &low, i));
+  }
+  if (!workgroup_check_args(n, block, args) || !lower_block(n->l, block, args, &values, &count)) return false;
+  nest_end(n->l, &nest);
+  return true;
+}
+
 bool workgroup_lower_scf(lower_op_t* n) {
   switch (n->op->info->code) {
     case SCF_FOR:
@@ -233,7 +262,9 @@ bool workgroup_lower_scf(lower_op_t* n) {
       return lower_if(n);
     case SCF_WHILE:
       return lower_while(n);
+    case SCF_FORALL:
+      return lower_forall(n);
     default:
-      return lower_unsupported(n, "in a kernel scf.for, scf.if and scf.while are");
+      return lower_unsupported(n, "in a kernel scf.for, scf.forall, scf.if and scf.while are");
   }
 }

@@ -5,7 +5,7 @@
 // RUN: iree-compile --iree-hal-target-device=amdgpu --iree-rocm-target=gfx1100 %s -o %t.gfx1100.vmfb && iree-softgpu --target=gfx1100 --check=all -- iree-check-module --device=amdgpu --module=%t.gfx1100.vmfb
 // RUN: iree-compile --compile-to=flow %s -o %t.flow.mlir && FileCheck --check-prefix=FLOW %s < %t.flow.mlir && iree-compile --compile-from=flow --iree-hal-target-device=local %t.flow.mlir -o %t.vmfb && iree-check-module --device=local-sync --module=%t.vmfb
 // FLOW: memref.load
-// FLOW-COUNT-8: graph.extern
+// FLOW-COUNT-9: graph.extern
 //
 // RUN: sed -e 's/memref.alloca() : memref<4x4xf32>/memref.alloca(%m) : memref<?x4xf32>/;s/memref<4x4xf32>/memref<?x4xf32>/g' %s > %t.bad.mlir && not iree-compile --iree-hal-target-device=local %t.bad.mlir -o %t.out 2>&1 | FileCheck --check-prefix=BOUND %s
 // BOUND: error: 'memref.alloca' op {{.*}} a size with a bound is: affine.min of it and a number
@@ -392,5 +392,65 @@ func.func @memory_test() {
   %n = arith.constant 2 : index
   %0 = flow.dispatch @memory::@each[%n](%x) : (tensor<2x6xf32>) -> tensor<2x9xf32>
   check.expect_eq_const(%0, dense<[[4.0, 1.0, 3.0, 4.0, 6.0, 5.0, 0.0, 24.0, 8.0], [40.0, 10.0, 30.0, 40.0, 60.0, 50.0, 0.0, 2400.0, 8.0]]> : tensor<2x9xf32>) : tensor<2x9xf32>
+  return
+}
+
+// Rounds that threads share, in steps, between what all do.
+stream.executable private @rounds {
+  stream.executable.export public @each workgroups(%n: index) -> (index, index, index) {
+    %c1 = arith.constant 1 : index
+    stream.return %n, %c1, %c1 : index, index, index
+  }
+  builtin.module {
+    func.func @each(%x: !stream.binding, %r: !stream.binding, %n: index) {
+      %c0 = arith.constant 0 : index
+      %0 = stream.binding.subspan %x[%c0] : !stream.binding -> memref<2x100xf32>
+      %1 = stream.binding.subspan %r[%c0] : !stream.binding -> memref<2x100xf32>
+      %id = stream.dispatch.workgroup.id[0] : index
+      %own = memref.alloca() : memref<100xf32>
+      scf.forall (%i) in (100) {
+        %2 = memref.load %0[%id, %i] : memref<2x100xf32>
+        %3 = arith.addf %2, %2 : f32
+        memref.store %3, %own[%i] : memref<100xf32>
+      }
+      %first = memref.load %own[%c0] : memref<100xf32>
+      memref.store %first, %own[%c0] : memref<100xf32>
+      // Pairs change places, as far as %n.
+      scf.forall (%i) = (0) to (%n) step (2) {
+        %c1 = arith.constant 1 : index
+        %next = arith.addi %i, %c1 : index
+        %2 = memref.load %own[%i] : memref<100xf32>
+        %3 = memref.load %own[%next] : memref<100xf32>
+        memref.store %3, %1[%id, %i] : memref<2x100xf32>
+        memref.store %2, %1[%id, %next] : memref<2x100xf32>
+      }
+      return
+    }
+  }
+}
+func.func @rounds_test() {
+  %c100 = arith.constant 100 : index
+  %e = tensor.empty() : tensor<2x100xf32>
+  %x = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<2x100xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = affine.apply affine_map<(d0, d1) -> (d0 * 1000 + d1)>(%i, %j)
+    %w = arith.index_cast %k : index to i32
+    %f = arith.sitofp %w : i32 to f32
+    linalg.yield %f : f32
+  } -> tensor<2x100xf32>
+  %n = arith.constant 2 : index
+  %0 = flow.dispatch @rounds::@each[%n](%x, %c100) : (tensor<2x100xf32>, index) -> tensor<2x100xf32>
+  %expected = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<2x100xf32>) {
+  ^bb0(%o: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = affine.apply affine_map<(d0, d1) -> (d0 * 2000 + (d1 floordiv 2) * 8 + 2 - d1 * 2)>(%i, %j)
+    %w = arith.index_cast %k : index to i32
+    %f = arith.sitofp %w : i32 to f32
+    linalg.yield %f : f32
+  } -> tensor<2x100xf32>
+  check.expect_almost_eq(%0, %expected) : tensor<2x100xf32>
   return
 }
