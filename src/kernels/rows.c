@@ -456,6 +456,37 @@ static void store_outer_once(rows_t* r) {
   kernel_if_end(&k->b, &branch, NULL, 0);
 }
 
+// Whether the last sweep is so little code that a branch around it is better than one for each vector.
+static bool stores_little(const rows_t* r) {
+  enum { LITTLE = 12 };
+  int64_t cost = 0;
+  for (uint32_t i = 0; i < r->d->yield->operand_count; ++i) cost += chain_cost(ir_operand(r->d->yield, i), LITTLE);
+  return cost < LITTLE;
+}
+
+// The last sweep.
+static void store_row(rows_t* r) {
+  kernel_build_t* k = &r->d->k;
+  rows_sweep_t s = {.r = r, .level = r->level_count, .stores = true};
+  if (r->d->device->kind == DEVICE_CPU) rows_find_quotients(r);
+  bool branches = r->team == 1 && r->quotient_count && stores_little(r);
+  kernel_branch_t branch = {0};
+  if (branches) {
+    ir_value_t* fits = r->quotients[0].fits;
+    for (uint32_t i = 0; i < r->quotient_count; ++i) {
+      if (i) fits = kernel_binary(&k->b, SCALAR_and, fits, r->quotients[i].fits);
+      r->quotients[i].fits = NULL;
+    }
+    branch = kernel_if_begin(&k->b, fits, NULL, 0);
+  }
+  run_sweep(&s);
+  if (r->team == 1) r->quotient_count = 0;
+  if (!branches) return;
+  kernel_if_else(&k->b, &branch, NULL, 0);
+  run_sweep(&s);
+  kernel_if_end(&k->b, &branch, NULL, 0);
+}
+
 static void row(rows_t* r) {
   for (uint32_t level = 0; level < r->level_count; ++level) {
     rows_sweep_t s = {.r = r, .level = level};
@@ -468,12 +499,7 @@ static void row(rows_t* r) {
     bind_outer(r, level + 1);
   }
   store_outer_once(r);
-  if (has_full_output(r)) {
-    rows_sweep_t s = {.r = r, .level = r->level_count, .stores = true};
-    if (r->d->device->kind == DEVICE_CPU) rows_find_quotients(r);
-    run_sweep(&s);
-    if (r->team == 1) r->quotient_count = 0;
-  }
+  if (has_full_output(r)) store_row(r);
   release_outer(r);
   release_keepers(r);
   for (uint32_t i = 0; i < r->reduce_count; ++i) ir_result(r->reduces[i], 0)->data = NULL;

@@ -24,7 +24,7 @@ typedef struct rows_held_t {
 typedef struct rows_quotient_t {
   ir_op_t* op;
   ir_value_t *divisor, *factor;  // a number of the row, and -1 over it
-  ir_value_t* fits;              // i1: multiplying may take the division's place
+  ir_value_t* fits;              // i1: multiplying may take the division's place; NULL: it does
 } rows_quotient_t;
 
 typedef struct rows_t {

@@ -290,16 +290,21 @@ void rows_find_quotients(rows_t* r) {
 // quotients below 2^-100 may be off by a unit of the last place. (P. Markstein, "Computation of elementary functions on
 // the IBM RISC System/6000 processor", 1990.) A divisor from 1 on makes no quotient infinite, x is finite since its sum
 // is, and with these signs a zero keeps its own.
-static ir_value_t* divide(kernel_build_t* k, const rows_quotient_t* q, ir_value_t* x) {
+static ir_value_t* multiply(kernel_build_t* k, const rows_quotient_t* q, ir_value_t* x) {
   int64_t lanes = kernel_lanes(x);
   ir_value_t *divisor = kernel_splat(&k->b, q->divisor, lanes), *factor = kernel_splat(&k->b, q->factor, lanes);
-  kernel_branch_t branch = kernel_if_begin(&k->b, q->fits, &x->type, 1);
   ir_value_t* minus = kernel_unary(&k->b, SCALAR_neg, x);
   ir_value_t* near = kernel_mul(&k->b, minus, factor);
   ir_value_t* rest = kernel_multiply_add(&k->b, near, divisor, minus);
-  ir_value_t* exact = kernel_multiply_add(&k->b, rest, factor, near);
+  return kernel_multiply_add(&k->b, rest, factor, near);
+}
+
+static ir_value_t* divide(kernel_build_t* k, const rows_quotient_t* q, ir_value_t* x) {
+  if (!q->fits) return multiply(k, q, x);
+  kernel_branch_t branch = kernel_if_begin(&k->b, q->fits, &x->type, 1);
+  ir_value_t* exact = multiply(k, q, x);
   kernel_if_else(&k->b, &branch, &exact, 1);
-  exact = kernel_binary(&k->b, SCALAR_div, x, divisor);
+  exact = kernel_binary(&k->b, SCALAR_div, x, kernel_splat(&k->b, q->divisor, kernel_lanes(x)));
   kernel_if_end(&k->b, &branch, &exact, 1);
   return ir_result(branch.op, 0);
 }

@@ -1,5 +1,5 @@
 // A softmax on CPUs divides by its sum once: in the last sweep the reciprocal is multiplied and what is missing added,
-// which rounds as a division does; only sums that are out of all bounds are divided by.
+// which rounds as a division does; only sums that are out of all bounds are divided by, in a sweep of their own.
 //
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu --iree-llvmcpu-target-cpu=haswell --compile-to=executable-configurations %s -o - | FileCheck %s
 // RUN: iree-compile --iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu %s -o %t.vmfb
@@ -12,9 +12,14 @@
 // CHECK: kernel.lt
 // CHECK: kernel.div {{.*}} : f32
 // CHECK: kernel.if
+// CHECK-NEXT: kernel.for
+// CHECK-NOT: kernel.if
 // CHECK: kernel.mul {{.*}} : vector<8xf32>
 // CHECK: kernel.fma {{.*}} : vector<8xf32>
 // CHECK: kernel.fma {{.*}} : vector<8xf32>
+// CHECK: } else {
+// CHECK-NEXT: kernel.for
+// CHECK: kernel.div {{.*}} : vector<8xf32>
 // EVEN: [0.0625 0.0625 0.0625 {{.*}}0.0625][{{-?(nan|NAN)}} {{-?(nan|NAN)}}
 func.func @softmax(%x: tensor<2x16xf32>) -> tensor<2x16xf32> {
   %low = stablehlo.constant dense<0xFF800000> : tensor<f32>

@@ -117,6 +117,24 @@ static LLVMValueRef slice(emit_t* e, LLVMValueRef v, unsigned first, unsigned co
   return build_shuffle(e, v, LLVMGetPoison(LLVMTypeOf(v)), mask, count);
 }
 
+// A whole register is kept, and its first lane taken, where an instruction of registers spares many of their parts.
+static bool keeps_register(const emit_t* e, scalar_fn_t fn, const ir_type_t* scalar, unsigned lanes) {
+  enum { REGISTER = 16 };
+  uint32_t bytes = ir_type_bytes(scalar);
+  bool is_wide = scalar->kind == IR_TYPE_FLOAT && bytes >= 4 && bytes * lanes == REGISTER;
+  return is_wide && e->features.range && (fn == SCALAR_min || fn == SCALAR_max);
+}
+
+static LLVMValueRef reduce_register(emit_t* e, scalar_fn_t fn, const ir_type_t* scalar, LLVMValueRef v) {
+  int mask[4], lanes = (int)build_lanes(LLVMTypeOf(v));
+  for (int half = lanes / 2; half > 0; half /= 2) {
+    for (int i = 0; i < lanes; ++i) mask[i] = (i + half) % lanes;
+    LLVMValueRef turned = build_shuffle(e, v, LLVMGetPoison(LLVMTypeOf(v)), mask, (unsigned)lanes);
+    v = emit_scalar(e, fn, (LLVMValueRef[3]){v, turned}, scalar, scalar);
+  }
+  return v;
+}
+
 // Halves are combined until one lane is left; of an odd count the last lane waits its turn.
 static LLVMValueRef reduce_tree(emit_t* e, scalar_fn_t fn, const ir_type_t* scalar, LLVMValueRef v) {
   unsigned lanes = build_lanes(LLVMTypeOf(v));
@@ -130,6 +148,9 @@ static LLVMValueRef reduce_tree(emit_t* e, scalar_fn_t fn, const ir_type_t* scal
     lanes /= 2;
     LLVMValueRef halves[3] = {slice(e, v, 0, lanes), slice(e, v, lanes, lanes)};
     v = emit_scalar(e, fn, halves, scalar, scalar);
+    if (!keeps_register(e, fn, scalar, lanes)) continue;
+    v = reduce_register(e, fn, scalar, v);
+    break;
   }
   LLVMValueRef result = LLVMBuildExtractElement(e->builder, v, zero, "");
   return rest ? emit_scalar(e, fn, (LLVMValueRef[3]){result, rest}, scalar, scalar) : result;
