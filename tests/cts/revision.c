@@ -74,6 +74,42 @@ static void sizes(void** state) {
   revised_end(&r);
 }
 
+// Dispatches alone, which a graph is given anew: copy = words * n * n of n words, with buffers of the call; with a fill
+// of another buffer in front, which stays.
+static void dispatches(void** state) {
+  revised_t r = {.words = cts_buffer(64, 1), .scaled = cts_buffer(64, 0), .copy = cts_buffer(64, 0)};
+  iree_hal_buffer_t* filled = cts_buffer(64, 0);
+  r.commands = cts_begin(IREE_HAL_COMMAND_BUFFER_MODE_REVISABLE, 2);
+  for (uint32_t i = 0; i < 12; ++i) {
+    const uint32_t n = i * 5 % 9, constants[] = {n, 0};
+    const iree_hal_buffer_ref_t to_scaled[] = {iree_hal_make_buffer_ref(r.words, 0, n * 4),
+                                               iree_hal_make_indirect_buffer_ref(0, 0, n * 4)};
+    const iree_hal_buffer_ref_t to_copy[] = {iree_hal_make_indirect_buffer_ref(0, 0, n * 4),
+                                             iree_hal_make_indirect_buffer_ref(1, 0, n * 4)};
+    if (i) {
+      wait_until_idle(&r);
+      CHECK_OK(iree_hal_command_buffer_begin_revision(r.commands));
+      CHECK_OK(iree_hal_command_buffer_keep(r.commands, 1));
+    } else {
+      CHECK_OK(iree_hal_command_buffer_fill_buffer(r.commands, iree_hal_make_buffer_ref(filled, 0, 64), "x", 1,
+                                                   IREE_HAL_FILL_FLAG_NONE));
+    }
+    CHECK_OK(cts_dispatch(r.commands, CTS_SCALE, n, 2, constants, 2, to_scaled));
+    if (!i) cts_barrier(r.commands);  // which stays
+    CHECK_OK(cts_dispatch(r.commands, CTS_SCALE, n, 2, constants, 2, to_copy));
+    cts_end(r.commands);
+    for (uint32_t run = 0; run < 1 + i % 3; ++run) {
+      bool swaps = (i + run) % 4 == 3;
+      iree_hal_buffer_t *middle = swaps ? r.copy : r.scaled, *last = swaps ? r.scaled : r.copy;
+      const iree_hal_buffer_binding_t table[] = {{middle, 0, 64}, {last, 0, 64}};
+      CHECK_OK(cts_execute(r.commands, 2, table));
+      for (uint32_t k = 0; cts.executes && k < n; ++k) assert_int_equal(cts_word(last, k), 0x01010101 * n * n);
+    }
+  }
+  iree_hal_buffer_release(filled);
+  revised_end(&r);
+}
+
 // What is kept stays as it is, and its slots need what they did.
 static void kept(void** state) {
   revised_t r;
@@ -130,4 +166,5 @@ static void refused(void** state) {
   revised_end(&r);
 }
 
-CTS_RECORDING_SUITE(revision, cmocka_unit_test(sizes), cmocka_unit_test(kept), cmocka_unit_test(refused));
+CTS_RECORDING_SUITE(revision, cmocka_unit_test(sizes), cmocka_unit_test(dispatches), cmocka_unit_test(kept),
+                    cmocka_unit_test(refused));

@@ -63,15 +63,10 @@ static iree_status_t reserve_arguments(stream_writer_t* w, size_t size) {
 iree_status_t stream_find_arguments(stream_writer_t* w, const gpu_range_t* ranges, const gpu_command_t* command,
                                     const uint8_t** out_arguments) {
   *out_arguments = command->dispatch.arguments;
-  if (!command->dispatch.patch_count) return iree_ok_status();
-  size_t size = gpu_command_arguments_size(command->dispatch.function);
-  IREE_RETURN_IF_ERROR(reserve_arguments(w, size));
+  if (!command->dispatch.patch_count && !w->kept) return iree_ok_status();
+  IREE_RETURN_IF_ERROR(reserve_arguments(w, gpu_command_arguments_size(command->dispatch.function)));
   gpu_command_write_arguments(command, ranges, w->arguments);
   *out_arguments = w->arguments;
-  if (w->launches) {
-    w->arguments += size;
-    w->capacity -= size;
-  }
   return iree_ok_status();
 }
 
@@ -110,7 +105,7 @@ iree_status_t stream_write_launch(stream_writer_t* w, const gpu_range_t* ranges,
   const uint8_t* arguments = NULL;
   if (!counts[0] || !counts[1] || !counts[2]) return iree_ok_status();
   IREE_RETURN_IF_ERROR(stream_find_arguments(w, ranges, command, &arguments));
-  stream_launch_t* launch = w->launches ? w->launches++ : &w->launch;
+  stream_launch_t* launch = w->kept ? w->kept : &w->launch;
   *launch = (stream_launch_t){function->base.argument_size,
                               {STREAM_API_LAUNCH_BUFFER, (void*)arguments, STREAM_API_LAUNCH_BUFFER_SIZE, &launch->size,
                                (void*)w->api->library->launch_end}};

@@ -16,10 +16,10 @@ typedef struct stream_writer_t {
   uint32_t physical;    // GPU of the device
   bool launches_early;  // kernels that wait by themselves
   iree_allocator_t host_allocator;
-  uint8_t* arguments;  // of one launch, or where they must stay, of all that are left
+  uint8_t* arguments;  // of one launch
   size_t capacity;     // bytes
   stream_launch_t launch;
-  stream_launch_t* launches;  // a place for each launch, where they must stay; NULL: `launch` is all of them's
+  stream_launch_t* kept;  // the next launch's, where it and `arguments`, large enough, must stay; NULL: `launch`
 } stream_writer_t;
 
 // `ranges` are those of the command's slots. The context is entered.

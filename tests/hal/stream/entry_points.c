@@ -16,6 +16,7 @@
 
 #include "../waiters.h"
 #include "fake.h"
+#include "iree/base/threading/thread.h"
 #include "iree/base/tooling/flags.h"
 #include "iree/hal/api.h"
 #include "iree/hal/drivers/cuda/registration/driver_module.h"
@@ -163,12 +164,18 @@ static iree_status_t transfer_by_host(program_t* p) {
 }
 
 // Two dispatches of the table's buffer.
-// So many dispatches, with a barrier before one of them.
-static iree_status_t record_some(program_t* p, int count, int barrier) {
+static iree_status_t give_dispatch(program_t* p, uint32_t workgroups) {
   iree_hal_buffer_ref_t ref = iree_hal_make_indirect_buffer_ref(0, 0, 4);
   iree_hal_executable_function_t function;
   IREE_RETURN_IF_ERROR(iree_hal_executable_lookup_function_by_name(p->executable, IREE_SV("accumulate"), &function));
-  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_create(p->device, IREE_HAL_COMMAND_BUFFER_MODE_DEFAULT,
+  return iree_hal_command_buffer_dispatch(
+      p->commands, p->executable, function, iree_hal_make_static_dispatch_config(workgroups, 1, 1),
+      iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &ref}, IREE_HAL_DISPATCH_FLAG_NONE);
+}
+
+// So many dispatches, with a barrier before one of them.
+static iree_status_t record_some(program_t* p, int count, int barrier) {
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_create(p->device, IREE_HAL_COMMAND_BUFFER_MODE_REVISABLE,
                                                       IREE_HAL_COMMAND_CATEGORY_ANY, ANY, 1, &p->commands));
   IREE_RETURN_IF_ERROR(iree_hal_command_buffer_begin(p->commands));
   for (int i = 0; i < count; ++i) {
@@ -177,13 +184,20 @@ static iree_status_t record_some(program_t* p, int count, int barrier) {
           p->commands, IREE_HAL_EXECUTION_STAGE_COMMAND_RETIRE, IREE_HAL_EXECUTION_STAGE_COMMAND_ISSUE,
           IREE_HAL_EXECUTION_BARRIER_FLAG_NONE, 0, NULL, 0, NULL));
     }
-    IREE_RETURN_IF_ERROR(iree_hal_command_buffer_dispatch(
-        p->commands, p->executable, function, iree_hal_make_static_dispatch_config(1, 1, 1),
-        iree_const_byte_span_empty(), (iree_hal_buffer_ref_list_t){1, &ref}, IREE_HAL_DISPATCH_FLAG_NONE));
+    IREE_RETURN_IF_ERROR(give_dispatch(p, 1));
   }
   return iree_hal_command_buffer_end(p->commands);
 }
 static iree_status_t record(program_t* p) { return record_some(p, 2, -1); }
+
+// The last of two dispatches is given another count of workgroups.
+static iree_status_t revise(program_t* p, uint32_t workgroups) {
+  while (!iree_hal_command_buffer_can_revise(p->commands)) iree_thread_yield();
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_begin_revision(p->commands));
+  IREE_RETURN_IF_ERROR(iree_hal_command_buffer_keep(p->commands, 1));
+  IREE_RETURN_IF_ERROR(give_dispatch(p, workgroups));
+  return iree_hal_command_buffer_end(p->commands);
+}
 
 static iree_status_t execute(program_t* p, iree_hal_buffer_t* buffer) {
   iree_hal_buffer_binding_t binding = {buffer, 0, 4096};
@@ -686,6 +700,31 @@ static void dependencies_of_a_graph(void** state) {
   close_program(&p);
 }
 
+// A recording that is revised for every submission: the graph's one kernel that changes is set, unless it does nothing
+// any more; a graph that is never good for what comes is not made again and again.
+static void calls_of_revisions(void** state) {
+  program_t p = {0};
+  if (!has_graphs) skip();
+  open_for_counts(&p, true);
+  for (uint32_t i = 0; i < 2 + ROUNDS; ++i) {
+    if (i == 2) fake->set_failing("", 0, 0);
+    if (i) IREE_CHECK_OK(revise(&p, i + 1));
+    IREE_CHECK_OK(execute(&p, p.local));
+    IREE_CHECK_OK(await(&p));
+  }
+  assert_int_equal(calls_of("graph_launch"), ROUNDS);
+  assert_int_equal(calls_of("graph_set_kernel"), ROUNDS);
+  assert_int_equal(calls_of("graph_instantiate") + calls_of("launch"), 0);
+  fake->set_failing("", 0, 0);
+  for (uint32_t i = 0; i < ROUNDS; ++i) {
+    IREE_CHECK_OK(revise(&p, i % 2));
+    IREE_CHECK_OK(execute(&p, p.local));
+    IREE_CHECK_OK(await(&p));
+  }
+  assert_in_range(calls_of("graph_instantiate"), 1, 2);
+  close_program(&p);
+}
+
 // A copy of PTX whose kernels wait for those before them.
 static char* write_waits(iree_const_byte_span_t text, size_t* out_length) {
   static const char end[] = "ret;", wait[] = "griddepcontrol.wait; ret;";
@@ -884,21 +923,14 @@ static int tear_down(void** state) {
 
 int main(int argc, char** argv) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nothing_fails),
-      cmocka_unit_test(each_call_fails_once),
-      cmocka_unit_test(from_a_call_on),
-      cmocka_unit_test(failed_launch_names_kernel),
-      cmocka_unit_test(calls_of_a_dispatch),
-      cmocka_unit_test(calls_of_many_dispatches),
-      cmocka_unit_test(calls_of_a_replay),
-      cmocka_unit_test(dependencies_of_a_graph),
-      cmocka_unit_test(calls_of_early_launches),
-      cmocka_unit_test(calls_of_a_transfer),
-      cmocka_unit_test(calls_of_a_timed_dispatch),
-      cmocka_unit_test(calls_of_a_timed_replay),
-      cmocka_unit_test(calls_of_a_group),
-      cmocka_unit_test(calls_of_tracing),
-      cmocka_unit_test(calls_of_transients),
+      cmocka_unit_test(nothing_fails),           cmocka_unit_test(each_call_fails_once),
+      cmocka_unit_test(from_a_call_on),          cmocka_unit_test(failed_launch_names_kernel),
+      cmocka_unit_test(calls_of_a_dispatch),     cmocka_unit_test(calls_of_many_dispatches),
+      cmocka_unit_test(calls_of_a_replay),       cmocka_unit_test(dependencies_of_a_graph),
+      cmocka_unit_test(calls_of_revisions),      cmocka_unit_test(calls_of_early_launches),
+      cmocka_unit_test(calls_of_a_transfer),     cmocka_unit_test(calls_of_a_timed_dispatch),
+      cmocka_unit_test(calls_of_a_timed_replay), cmocka_unit_test(calls_of_a_group),
+      cmocka_unit_test(calls_of_tracing),        cmocka_unit_test(calls_of_transients),
   };
   if (argc != 5) return 2;
   is_cuda = strcmp(argv[1], "cuda") == 0;
