@@ -2,13 +2,17 @@
 //
 // A packet is taken when its header turns valid: doorbells may be plain stores, and headers are published in any order.
 // The thread looks at the ring in turns that grow longer while nothing happens; doorbells rung by this interface wake
-// it.
+// it, and no other signals do while the ring is empty.
 #include "softgpu/hsa/queue.h"
 
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "softgpu/wave.h"
 
@@ -43,14 +47,40 @@ static void relax(void) {
 #endif
 }
 
+// How long to sleep in a step of a wait; 0: not yet. 10 microseconds first, a millisecond after about 100 ms.
+static uint64_t sleep_of(uint32_t step) {
+  if (step < QUEUE_SPINS) return 0;
+  uint64_t sleep = QUEUE_SLEEP_MIN + (uint64_t)(step - QUEUE_SPINS) * QUEUE_SLEEP_MIN / 8;
+  return sleep < QUEUE_SLEEP_MAX ? sleep : QUEUE_SLEEP_MAX;
+}
+
 bool queue_wait_step(queue_t* queue, uint32_t* steps) {
   if (queue_is_stopping(queue)) return false;
-  uint32_t step = (*steps)++;
-  if (step < QUEUE_SPINS) return relax(), true;
-  // 10 microseconds first, a millisecond after about 100 ms.
-  uint64_t sleep = QUEUE_SLEEP_MIN + (uint64_t)(step - QUEUE_SPINS) * QUEUE_SLEEP_MIN / 8;
-  signal_sleep(signal_change_count(), sleep < QUEUE_SLEEP_MAX ? sleep : QUEUE_SLEEP_MAX);
+  uint64_t sleep = sleep_of((*steps)++);
+  if (sleep) {
+    signal_sleep(signal_change_count(), sleep);
+  } else {
+    relax();
+  }
   return true;
+}
+
+// The same for the next packet, when doorbells had been rung `seen` times before the ring was looked at.
+static void await_packet(queue_t* queue, uint32_t seen, uint32_t* steps) {
+  uint64_t sleep = sleep_of((*steps)++);
+  struct timespec time = {0, (long)sleep};
+  if (!sleep) return relax();
+  __atomic_store_n(&queue->is_asleep, 1, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, &queue->rings, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
+  __atomic_store_n(&queue->is_asleep, 0, __ATOMIC_SEQ_CST);
+}
+
+void queue_ring(amd_queue_t* amd) {
+  queue_t* queue = (queue_t*)amd;
+  __atomic_add_fetch(&queue->rings, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&queue->is_asleep, __ATOMIC_SEQ_CST)) {
+    syscall(SYS_futex, &queue->rings, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  }
 }
 
 static void free_queue(queue_t* queue);
@@ -65,8 +95,9 @@ static void* drain(void* data) {
   if (__atomic_load_n(&queue->agent->is_lost, __ATOMIC_ACQUIRE)) __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);
   for (uint32_t steps = 0; !queue_is_stopping(queue);) {
     uint16_t* packet = (uint16_t*)(ring + (index & mask) * 64);
+    uint32_t rings = __atomic_load_n(&queue->rings, __ATOMIC_SEQ_CST);
     if (!is_valid(header_of(packet))) {
-      queue_wait_step(queue, &steps);
+      await_packet(queue, rings, &steps);
       continue;
     }
     steps = 0;
@@ -103,7 +134,9 @@ void queue_stop_agent(agent_t* agent) {
   pthread_mutex_lock(&queues_lock);
   __atomic_store_n(&agent->is_lost, true, __ATOMIC_RELEASE);
   for (queue_t* queue = queues; queue; queue = queue->next) {
-    if (queue->agent == agent) __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);
+    if (queue->agent != agent) continue;
+    __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);
+    queue_ring(&queue->amd);
   }
   pthread_mutex_unlock(&queues_lock);
   signal_notify();
@@ -192,6 +225,7 @@ static bool stop_thread(queue_t* queue) {
   if (!queue->agent || !queue->thread) return true;
   __atomic_store_n(&queue->stops, 1, __ATOMIC_RELEASE);
   if (pthread_equal(queue->thread, pthread_self())) return false;
+  queue_ring(&queue->amd);
   signal_notify();
   pthread_join(queue->thread, NULL);
   queue->thread = 0;

@@ -15,9 +15,11 @@ typedef struct queue_t {
   queue_callback_t callback;
   void* callback_data;
   pthread_t thread;
-  int32_t stops;     // atomic: the thread is to end, and what runs on it
-  bool is_orphan;    // destroyed by its own thread, which frees it at its end
-  int64_t doorbell;  // what the doorbell signal points to
+  int32_t stops;       // atomic: the thread is to end, and what runs on it
+  bool is_orphan;      // destroyed by its own thread, which frees it at its end
+  int64_t doorbell;    // what the doorbell signal points to
+  uint32_t rings;      // atomic: of the doorbell by the interface; what the thread sleeps on for packets
+  uint32_t is_asleep;  // atomic: it does
   uint32_t unit_mask[QUEUE_MASK_WORDS];
   uint32_t unit_mask_bits;
   uint32_t trace[THREAD_TRACE_REGISTERS];  // of its own thread

@@ -103,8 +103,9 @@ void signal_sleep(uint32_t seen, uint64_t nanoseconds);
 // executable.c
 void executable_destroy_all(void);
 
-// queue.c
+// queue.c. The second: the doorbell of that queue was rung.
 void queue_close_all(void);
+void queue_ring(amd_queue_t* queue);
 
 // async.c: the thread of asynchronous copies and handlers stops.
 void async_stop(void);

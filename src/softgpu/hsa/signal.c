@@ -35,6 +35,21 @@ void signal_notify(void) {
   }
 }
 
+// The queue whose doorbell it is, whose thread alone waits for it; NULL for others. What changed may be gone when it is
+// told: this is asked before.
+static amd_queue_t* rung_by(hsa_signal_t handle) {
+  const amd_signal_t* signal = signal_of(handle);
+  return signal->kind == AMD_SIGNAL_KIND_DOORBELL ? signal->queue_ptr : NULL;
+}
+
+static void tell(amd_queue_t* rung) {
+  if (rung) {
+    queue_ring(rung);
+  } else {
+    signal_notify();
+  }
+}
+
 hsa_status_t hsa_amd_signal_create(hsa_signal_value_t initial, uint32_t consumer_count, const hsa_agent_t* consumers,
                                    uint64_t attributes, hsa_signal_t* out) {
   REQUIRE_OPEN();
@@ -88,8 +103,9 @@ LOAD_ORDERS(ORDER)
 
 #define ORDER(suffix, order)                                                      \
   void hsa_signal_store_##suffix(hsa_signal_t handle, hsa_signal_value_t value) { \
+    amd_queue_t* rung = rung_by(handle);                                          \
     __atomic_store_n(signal_value(handle), value, __ATOMIC_##order);              \
-    signal_notify();                                                              \
+    tell(rung);                                                                   \
   }
 STORE_ORDERS(ORDER)
 #undef ORDER
@@ -103,8 +119,9 @@ void hsa_signal_silent_store_screlease(hsa_signal_t handle, hsa_signal_value_t v
 
 #define CHANGE(name, builtin, suffix, order)                                         \
   void hsa_signal_##name##_##suffix(hsa_signal_t handle, hsa_signal_value_t value) { \
+    amd_queue_t* rung = rung_by(handle);                                             \
     builtin(signal_value(handle), value, __ATOMIC_##order);                          \
-    signal_notify();                                                                 \
+    tell(rung);                                                                      \
   }
 #define ORDER(suffix, order)                                                                                        \
   CHANGE(add, __atomic_fetch_add, suffix, order)                                                                    \
@@ -113,14 +130,16 @@ void hsa_signal_silent_store_screlease(hsa_signal_t handle, hsa_signal_value_t v
   CHANGE(or, __atomic_fetch_or, suffix, order)                                                                      \
   CHANGE(xor, __atomic_fetch_xor, suffix, order)                                                                    \
   hsa_signal_value_t hsa_signal_exchange_##suffix(hsa_signal_t handle, hsa_signal_value_t value) {                  \
+    amd_queue_t* rung = rung_by(handle);                                                                            \
     hsa_signal_value_t old = __atomic_exchange_n(signal_value(handle), value, __ATOMIC_##order);                    \
-    signal_notify();                                                                                                \
+    tell(rung);                                                                                                     \
     return old;                                                                                                     \
   }                                                                                                                 \
   hsa_signal_value_t hsa_signal_cas_##suffix(hsa_signal_t handle, hsa_signal_value_t expected,                      \
                                              hsa_signal_value_t value) {                                            \
+    amd_queue_t* rung = rung_by(handle);                                                                            \
     __atomic_compare_exchange_n(signal_value(handle), &expected, value, false, __ATOMIC_##order, __ATOMIC_RELAXED); \
-    signal_notify();                                                                                                \
+    tell(rung);                                                                                                     \
     return expected;                                                                                                \
   }
 CHANGE_ORDERS(ORDER)
