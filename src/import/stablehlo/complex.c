@@ -32,39 +32,10 @@ static pair_t complex_mul(lower_op_t* n, pair_t x, pair_t y) {
   return (pair_t){sub(n, mul(n, x.re, y.re), mul(n, x.im, y.im)), add(n, mul(n, x.re, y.im), mul(n, x.im, y.re))};
 }
 
-// Signed ones where a part of x is infinite, and zeros.
-static ir_value_t* infinite_part(lower_op_t* n, ir_value_t* part) {
-  ir_value_t* size =
-      graph_select(n->b, call(n, SCALAR_is_inf, part), lower_number_like(n, part, 1), lower_number_like(n, part, 0));
-  return graph_binary(n->b, SCALAR_copysign, size, part);
-}
-
-// x / y with quotient q, which is no number where y is zero or one of them infinite: infinite, but zero where y is.
-static pair_t recover_quotient(lower_op_t* n, pair_t x, pair_t y, pair_t q) {
-  ir_builder_t* b = n->b;
-  ir_value_t* lost = both(n, call(n, SCALAR_is_nan, q.re), call(n, SCALAR_is_nan, q.im));
-  ir_value_t* by_zero = both(n, is_zero(n, y.re), is_zero(n, y.im));
-  ir_value_t* far = graph_binary(b, SCALAR_or, call(n, SCALAR_is_inf, y.re), call(n, SCALAR_is_inf, y.im));
-  ir_value_t* huge = graph_binary(b, SCALAR_or, call(n, SCALAR_is_inf, x.re), call(n, SCALAR_is_inf, x.im));
-  ir_value_t* endless = graph_binary(b, SCALAR_copysign, lower_number_like(n, y.re, INFINITY), y.re);
-  pair_t over = {mul(n, endless, x.re), mul(n, endless, x.im)};
-  ir_value_t* finite = both(n, call(n, SCALAR_is_finite, x.re), call(n, SCALAR_is_finite, x.im));
-  pair_t u = {graph_select(b, huge, infinite_part(n, x.re), x.re), graph_select(b, huge, infinite_part(n, x.im), x.im)};
-  pair_t v = {graph_select(b, far, infinite_part(n, y.re), y.re), graph_select(b, far, infinite_part(n, y.im), y.im)};
-  ir_value_t* scale = graph_select(b, far, lower_number_like(n, y.re, 0), lower_number_like(n, y.re, INFINITY));
-  pair_t boxed = {mul(n, scale, add(n, mul(n, u.re, v.re), mul(n, u.im, v.im))),
-                  mul(n, scale, sub(n, mul(n, u.im, v.re), mul(n, u.re, v.im)))};
-  // Infinite by infinite has no value.
-  ir_value_t* one_sided = graph_select(b, far, finite, huge);
-  boxed.re = graph_select(b, one_sided, boxed.re, q.re);
-  boxed.im = graph_select(b, one_sided, boxed.im, q.im);
-  return (pair_t){graph_select(b, lost, graph_select(b, by_zero, over.re, boxed.re), q.re),
-                  graph_select(b, lost, graph_select(b, by_zero, over.im, boxed.im), q.im)};
-}
-
 // Divided by the larger part first, so that squares do not overflow.
 static pair_t complex_div(lower_op_t* n, pair_t x, pair_t y) {
-  ir_value_t* wide = graph_binary(n->b, SCALAR_ge, call(n, SCALAR_abs, y.re), call(n, SCALAR_abs, y.im));
+  ir_value_t *a = call(n, SCALAR_abs, y.re), *b = call(n, SCALAR_abs, y.im);
+  ir_value_t* wide = graph_binary(n->b, SCALAR_ge, a, b);
   ir_value_t* large = graph_select(n->b, wide, y.re, y.im);
   ir_value_t* small = graph_select(n->b, wide, y.im, y.re);
   ir_value_t* ratio = quotient(n, small, large);
@@ -73,7 +44,16 @@ static pair_t complex_div(lower_op_t* n, pair_t x, pair_t y) {
   ir_value_t *im_wide = sub(n, x.im, mul(n, x.re, ratio)), *im_tall = sub(n, mul(n, x.im, ratio), x.re);
   pair_t q = {quotient(n, graph_select(n->b, wide, re_wide, re_tall), scale),
               quotient(n, graph_select(n->b, wide, im_wide, im_tall), scale)};
-  return recover_quotient(n, x, y, q);
+  // Where the ratio is no number: of two infinities it is +-1, of two zeros 0, with its sign, and 1 / scale is 0 or
+  // infinite. On its own, so that what both parts need stays cheap enough to be computed twice, in one kernel.
+  ir_value_t* lost = both(n, call(n, SCALAR_is_nan, ratio), graph_binary(n->b, SCALAR_eq, a, b));
+  ir_value_t* none = is_zero(n, y.re);
+  ir_value_t *zero = lower_number_like(n, y.re, 0), *unit = lower_number_like(n, y.re, 1);
+  ir_value_t* edge = graph_binary(n->b, SCALAR_copysign, graph_select(n->b, none, zero, unit), mul(n, y.re, y.im));
+  ir_value_t* inverse = graph_select(n->b, none, lower_number_like(n, y.re, INFINITY), zero);
+  inverse = graph_binary(n->b, SCALAR_copysign, inverse, y.re);
+  return (pair_t){graph_select(n->b, lost, mul(n, add(n, x.re, mul(n, x.im, edge)), inverse), q.re),
+                  graph_select(n->b, lost, mul(n, sub(n, x.im, mul(n, x.re, edge)), inverse), q.im)};
 }
 
 // sqrt(re^2 + im^2) as large * sqrt(1 + (small / large)^2).
@@ -120,6 +100,7 @@ static pair_t complex_sqrt(lower_op_t* n, pair_t x) {
   ir_value_t* zero = lower_number_like(n, root, 0);
   ir_value_t* other = quotient(n, call(n, SCALAR_abs, x.im), lower_with_number(n, SCALAR_mul, root, 2));
   other = graph_select(n->b, graph_binary(n->b, SCALAR_eq, root, zero), zero, other);
+  other = graph_select(n->b, call(n, SCALAR_is_inf, x.im), call(n, SCALAR_abs, x.im), other);
   ir_value_t* right = graph_binary(n->b, SCALAR_ge, x.re, zero);
   return (pair_t){graph_select(n->b, right, root, other),
                   graph_binary(n->b, SCALAR_copysign, graph_select(n->b, right, other, root), x.im)};

@@ -97,17 +97,17 @@ func.func @rsqrt(%a: tensor<4xf32>, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor
   return %re, %im : tensor<4xf32>, tensor<4xf32>
 }
 
-func.func @divide(%a: tensor<5xf32>, %b: tensor<5xf32>, %c: tensor<5xf32>, %d: tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>) attributes {
-    test.in = [dense<[1.0, 1.0, 0x7F800000, -3.0, 0x7FC00000]> : tensor<5xf32>, dense<[1.0, 2.0, 1.0, 0.0, 0x7F800000]> : tensor<5xf32>, dense<[0x7F800000, 0.0, 1.0, -0.0, 0x7F800000]> : tensor<5xf32>, dense<[0x7F800000, 0.0, 1.0, 0.0, 0.0]> : tensor<5xf32>],
-    test.out = [dense<[0.0, 0x7F800000, 0x7F800000, 0x7F800000, 0x7FC00000]> : tensor<5xf32>, dense<[0.0, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7FC00000]> : tensor<5xf32>],
+func.func @divide(%a: tensor<7xf32>, %b: tensor<7xf32>, %c: tensor<7xf32>, %d: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>) attributes {
+    test.in = [dense<[1.0, 1.0, 0x7F800000, -3.0, 0x7FC00000, 1.0, 1.0]> : tensor<7xf32>, dense<[1.0, 2.0, 1.0, 0.0, 0x7F800000, 1.0, 1.0]> : tensor<7xf32>, dense<[0x7F800000, 0.0, 1.0, -0.0, 0x7F800000, 0x7FC00000, 3.0]> : tensor<7xf32>, dense<[0x7F800000, 0.0, 1.0, 0.0, 0.0, 2.0, 0x7FC00000]> : tensor<7xf32>],
+    test.out = [dense<[0.0, 0x7F800000, 0x7F800000, 0x7F800000, 0x7FC00000, 0x7FC00000, 0x7FC00000]> : tensor<7xf32>, dense<[0.0, 0x7F800000, 0xFF800000, 0x7FC00000, 0x7FC00000, 0x7FC00000, 0x7FC00000]> : tensor<7xf32>],
     test.tolerance = 0.000001
 } {
-  %z = stablehlo.complex %a, %b : tensor<5xcomplex<f32>>
-  %w = stablehlo.complex %c, %d : tensor<5xcomplex<f32>>
-  %0 = stablehlo.divide %z, %w : tensor<5xcomplex<f32>>
-  %re = stablehlo.real %0 : (tensor<5xcomplex<f32>>) -> tensor<5xf32>
-  %im = stablehlo.imag %0 : (tensor<5xcomplex<f32>>) -> tensor<5xf32>
-  return %re, %im : tensor<5xf32>, tensor<5xf32>
+  %z = stablehlo.complex %a, %b : tensor<7xcomplex<f32>>
+  %w = stablehlo.complex %c, %d : tensor<7xcomplex<f32>>
+  %0 = stablehlo.divide %z, %w : tensor<7xcomplex<f32>>
+  %re = stablehlo.real %0 : (tensor<7xcomplex<f32>>) -> tensor<7xf32>
+  %im = stablehlo.imag %0 : (tensor<7xcomplex<f32>>) -> tensor<7xf32>
+  return %re, %im : tensor<7xf32>, tensor<7xf32>
 }
 
 func.func @power(%a: tensor<6xf32>, %b: tensor<6xf32>, %c: tensor<6xf32>, %d: tensor<6xf32>) -> (tensor<6xf32>, tensor<6xf32>) attributes {
