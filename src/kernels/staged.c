@@ -30,7 +30,7 @@
 // So an element is read from memory once by a workgroup, and computed once where a producer is fused. A piece is a
 // vector along what lies one after the other in memory, and the stage is laid out so that a fragment's run of elements
 // along the depth is one access and neighbouring lanes are in different banks:
-//   memory along the depth:   [row or column][depth], 16 bytes between
+//   memory along the depth:   [row or column][depth], 16 bytes between, or between as many short ones as all banks are
 //   else:                     [depth / run][row or column][run], 32 bytes between; run loads make one store,
 //     or, where loads are wide, [depth / run][place in a load][load][run]: neighbouring threads store side by side
 // kernel.load_matrix, where the device has it, loads fragments from the first, and transposed from the second with a
@@ -60,7 +60,7 @@ static linear_t fragment_place(staged_t* s, product_side_t which, linear_t first
   const staged_side_t* side = &s->sides[which];
   place_t place = staged_depth_place(s, which, i);
   linear_t free = fragment_at(&s->f, first, &fragment_frees(&s->f, which)[i / s->joined]);
-  if (side->along_depth) return linear_add(k, linear_scale(k, free, side->stride), fragment_at(&s->f, step, &place));
+  if (side->along_depth) return linear_add(k, staged_row_place(s, side, free), fragment_at(&s->f, step, &place));
   int32_t run = (int32_t)side->run;
   place = (place_t){place.base / run, place.low / run, place.high / run};
   linear_t group, rest;

@@ -27,6 +27,7 @@ typedef struct staged_side_t {
   int64_t pieces;         // of a thread
   int64_t plane;          // elements of workgroup memory from one of a load's to the next; 0: they are side by side
   int64_t neighbours;     // threads next to each other that have pieces of as many rows, not of one
+  int64_t rows;           // short ones along the depth that lie side by side, as many as all banks are
   int64_t stride, stage;  // elements of workgroup memory: from one row or group to the next, of a stage
   ir_value_t* memory;
   linear_t first;  // row or column of the tile
@@ -88,7 +89,8 @@ bool staged_copies_tiles(dispatch_t* d);
 
 // Where this thread's pieces are: in the tile, and of the operand.
 void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread);
-// Where a row or column of a group is in workgroup memory.
+// Where a row or column along the depth begins in workgroup memory; where one of a group is there.
+linear_t staged_row_place(staged_t* s, const staged_side_t* side, linear_t row);
 linear_t staged_free_place(staged_t* s, const staged_side_t* side, linear_t free);
 // All loads of this thread for a step, in order; and their stores to a stage.
 uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out);

@@ -91,6 +91,14 @@ uint32_t staged_load(staged_t* s, linear_t step, ir_value_t** out) {
   return count;
 }
 
+linear_t staged_row_place(staged_t* s, const staged_side_t* side, linear_t row) {
+  kernel_build_t* k = &s->f.product.d->k;
+  if (side->rows == 1) return linear_scale(k, row, side->stride);
+  linear_t group, rest;
+  linear_divide(k, row, side->rows, &group, &rest);
+  return linear_add(k, linear_scale(k, group, side->stride), linear_scale(k, rest, s->depth));
+}
+
 linear_t staged_free_place(staged_t* s, const staged_side_t* side, linear_t free) {
   kernel_build_t* k = &s->f.product.d->k;
   return fragment_plane_place(k, &(fragment_planes_t){side->width, side->run, side->plane, side->stride}, free);
@@ -100,15 +108,17 @@ linear_t staged_free_place(staged_t* s, const staged_side_t* side, linear_t free
 static linear_t piece_place(staged_t* s, product_side_t which, int64_t piece, linear_t stage, int64_t i) {
   kernel_build_t* k = &s->f.product.d->k;
   const staged_side_t* side = &s->sides[which];
-  linear_t major = side->along_depth ? side->free[piece] : side->depth[piece], minor = side->depth[piece], rest;
-  if (!side->along_depth) {
+  linear_t major, minor = side->depth[piece], rest, at = linear_scale(k, stage, side->stage);
+  if (side->along_depth) {
+    at = linear_add(k, at, staged_row_place(s, side, side->free[piece]));
+  } else {
     linear_t free = side->free[piece];
     free.constant += i;
     if (s->f.mixed && which == fragments_run_side(&s->f)) free = fragments_mixed_place(&s->f, free);
     linear_divide(k, side->depth[piece], side->run, &major, &rest);
     minor = linear_add(k, staged_free_place(s, side, free), rest);
+    at = linear_add(k, at, linear_scale(k, major, side->stride));
   }
-  linear_t at = linear_add(k, linear_scale(k, stage, side->stage), linear_scale(k, major, side->stride));
   return linear_add(k, at, minor);
 }
 

@@ -72,7 +72,7 @@ static bool plan_side(staged_t* s, product_side_t which, int64_t size) {
   product_along_t along = product_along(p, which);
   int64_t bytes = ir_type_bytes(s->f.element), whole = which == PRODUCT_LEFT ? p->rows : p->columns;
   bool deep = along == PRODUCT_ALONG_DEPTH;
-  *side = (staged_side_t){.size = size, .width = LOAD_BYTES / bytes, .run = 1};
+  *side = (staged_side_t){.size = size, .width = LOAD_BYTES / bytes, .run = 1, .rows = 1};
   side->turns = deep && which == PRODUCT_RIGHT && !s->f.row->instruction;
   side->along_depth = deep && !side->turns;
   if (!deep) {
@@ -367,6 +367,25 @@ typedef struct choice_t {
   const char* lists;  // the kernel's name: prints each; or NULL
 } choice_t;
 
+// Short rows side by side, as far as no two of an access share a bank, where the memory that this saves makes room for
+// more waves.
+static void join_rows(staged_t* s) {
+  staged_side_t* sides = s->sides;
+  int64_t bytes = ir_type_bytes(s->f.element), waves = staged_waves(s), strides[2], stages[2];
+  for (int i = 0; i < 2; ++i) {
+    strides[i] = sides[i].stride, stages[i] = sides[i].stage;
+    if (!sides[i].along_depth) continue;
+    int64_t gap = sides[i].stride - s->depth;
+    while (sides[i].rows * s->depth * bytes < TURN_BYTES && sides[i].size % (2 * sides[i].rows) == 0) {
+      sides[i].rows *= 2;
+    }
+    sides[i].stride = sides[i].rows * s->depth + gap;
+    sides[i].stage = sides[i].size / sides[i].rows * sides[i].stride;
+  }
+  if (staged_waves(s) > waves) return;
+  for (int i = 0; i < 2; ++i) sides[i].rows = 1, sides[i].stride = strides[i], sides[i].stage = stages[i];
+}
+
 static void consider(staged_t* s, choice_t* choice) {
   if (workgroup_bytes(s) > s->f.product.d->device->workgroup_memory_bytes) return;
   for (int i = 0; i < 2; ++i) s->sides[i].cached = is_cached(s, (product_side_t)i);
@@ -378,16 +397,19 @@ static void consider(staged_t* s, choice_t* choice) {
   }
   if (choice->least > 0 && (choice->wanted > wanted || (choice->wanted == wanted && cost >= choice->least))) return;
   *choice = (choice_t){*s, cost, wanted, choice->lists};
+  if (s->arranged) join_rows(&choice->best);
 }
 
-// Slices are for units that would have too few waves otherwise.
+// Slices are for units that would have too few waves otherwise. Where tiles go through registers, each wave finds
+// places of its own to load from, so that it takes more instructions: there only where most units would have none.
 static int64_t most_slices(const staged_t* s) {
   enum { MOST_SLICES = 8 };
   const product_t* p = &s->f.product;
   if (!p->d->device->has_async_copy && !s->arranged) return 1;
   int64_t rows = s->down * s->waves_down * s->f.row->m, columns = s->across * s->waves_across * s->f.row->n;
   int64_t groups = p->batch * ceil_div(p->rows, rows) * ceil_div(p->columns, columns);
-  return groups <= 2 * p->d->device->compute_units ? MOST_SLICES : 1;
+  int64_t units = p->d->device->compute_units;
+  return groups <= (s->arranged ? units / 4 : 2 * units) ? MOST_SLICES : 1;
 }
 
 static void plan_slices(staged_t* s, choice_t* choice) {
