@@ -230,7 +230,10 @@ fuzz_one() {
         "$build/tools/iree-profile" export --output="$seeds/$one.jsonl" "$seeds/$one.ireeprof"
       done ;;
     bytecode) seeds=tests/ir/bytecode/files ;;
-    vmfb) seeds=$build/demo ;;
+    vmfb)
+      seeds="$build/demo $build/fuzz/vmfb"
+      mkdir -p "$build/fuzz/vmfb"
+      "$build/tools/iree-compile" --compile-mode=vm tests/compiler/vm_ops.mlir -o "$build/fuzz/vmfb/vm_ops.vmfb" ;;
     gpu_code | code_object)
       seeds=$build/fuzz/kernels-$name
       mkdir -p "$seeds" && cp "$build"/tests/cts_kernels*.ptx "$build"/tests/cts_kernels*.hsaco "$seeds" ;;
