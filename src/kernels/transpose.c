@@ -12,7 +12,7 @@
 #include "kernels/strategy.h"
 #include "kernels/team.h"
 
-enum { MAX_LANES = 16, LEAST_LANES = 4, SQUARES = 4, OPEN_SQUARES = 2 };
+enum { MAX_LANES = 16, LEAST_LANES = 4, SQUARES = 2 };
 enum { SIDE_LANES = 32, WORKGROUP = 256, LEAST_SIDE = 16, WORD = 4 };
 
 typedef struct turn_t {
@@ -282,10 +282,10 @@ static void build_part(turn_t* t, share_t part, const extent_t* sizes) {
   ir_value_t* least = index_binary(k, SCALAR_min, rows, columns);
   ir_value_t* fits = kernel_binary(&k->b, SCALAR_ge, least, index_constant(k, t->lanes));
   kernel_branch_t branch = kernel_if_begin(&k->b, fits, NULL, 0);
-  linear_t row[OPEN_SQUARES], column;
-  kernel_loop_t outer = begin_squares(t, part, rows, OPEN_SQUARES, row);
+  linear_t row[SQUARES], column;
+  kernel_loop_t outer = begin_squares(t, part, rows, SQUARES, row);
   kernel_loop_t inner = begin_squares(t, (share_t){index_constant(k, 0), columns}, columns, 1, &column);
-  for (int i = 0; i < OPEN_SQUARES; ++i) build_square(t, row[i], column);
+  for (int i = 0; i < SQUARES; ++i) build_square(t, row[i], column);
   kernel_for_end(&k->b, &inner, NULL, 0);
   kernel_for_end(&k->b, &outer, NULL, 0);
   kernel_if_else(&k->b, &branch, NULL, 0);
@@ -307,7 +307,7 @@ static void build_dynamic(turn_t* turn) {
   int64_t cost = dispatch_cost(d) * extent_guess(&sizes[t.last]);
   if (extent_is(&count, 1)) {
     for (int32_t i = 0; i < t.last; ++i) t.coords[i] = linear_constant(0);
-    build_part(&t, iterations_share(d, &sizes[t.inner], cost, OPEN_SQUARES * t.lanes), sizes);
+    build_part(&t, iterations_share(d, &sizes[t.inner], cost, SQUARES * t.lanes), sizes);
     return;
   }
   iterations_t it = iterations_dynamic(d, &count, cost * extent_guess(&sizes[t.inner]));
