@@ -458,7 +458,7 @@ masked = Add scores rows
 p = Softmax masked axis=-1
 y0 = MatMul p x1
 """, f32("b", 2, "s", 4), f32("b", 2, "s", 4), weights(1, 1, 8, 8), sizes=[
-    {"b": 1, "s": 3}, {"b": 2, "s": 8}, {"b": 1, "s": 9, "stops": "must be"}])
+    {"b": 1, "s": 3}, {"b": 2, "s": 8}, {"b": 1, "s": 9, "stops": "must"}])
 exported("mask-table-expand", """
 shape = Shape x0
 n = Gather shape [2]
