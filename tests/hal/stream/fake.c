@@ -219,8 +219,9 @@ static int call_back(void (*call)(void* stream, int status, void* data), void* s
 
 // Another node after each call.
 static int tell_capture(void* const** nodes, size_t* times) {
+  static uintptr_t number;
   static void* last[1];
-  last[0] = (char*)last[0] + 1;
+  last[0] = (void*)++number;
   *nodes = last;
   *times = 1;
   return 0;
