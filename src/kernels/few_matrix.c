@@ -176,7 +176,7 @@ static bool choose_instruction(few_matrix_t* m) {
 
 static bool prepare(few_matrix_t* m, dispatch_t* d) {
   memset(m, 0, sizeof(*m));
-  if (!fragments_read(&m->f, d)) return false;
+  if (!fragments_read(&m->f, d, false)) return false;
   const product_t* p = &m->f.product;
   product_along_t along = product_along(p, PRODUCT_RIGHT);
   int64_t bytes = (int64_t)ir_type_bytes(m->f.element);

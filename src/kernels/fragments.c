@@ -108,14 +108,25 @@ fragment_planes_t fragment_planes(int64_t size, int64_t width, int64_t run, int6
 // The product and its instruction
 //===----------------------------------------------------------------------------------------------------------------===
 
-bool fragments_read(fragments_t* f, dispatch_t* d) {
-  memset(f, 0, sizeof(*f));
-  if (!d->root || d->device->kind != DEVICE_GPU) return false;
-  IR_FOR_OPS(op, d->body) {
-    if (op != d->yield && (!eval_supports(op) || !ir_type_is_static(op->results[0].type))) return false;
+// Whether run time tells the number of rows, and nothing else; each row lies whole in memory then.
+static bool has_open_rows(const product_t* p) {
+  const ir_type_t *left = ir_operand(p->op, 0)->type, *right = ir_operand(p->op, 1)->type;
+  if (p->is_conv || p->turned || !ir_type_is_static(right)) return false;
+  for (int32_t i = 0; i < left->rank; ++i) {
+    if (i != left->rank - 2 && left->dims[i] == IR_DYNAMIC) return false;
   }
-  if (!product_read(&f->product, d) || f->product.dynamic) return false;
+  return product_along(p, PRODUCT_LEFT) == PRODUCT_ALONG_DEPTH;
+}
+
+bool fragments_read(fragments_t* f, dispatch_t* d, bool takes_open_rows) {
+  memset(f, 0, sizeof(*f));
+  if (!d->root || d->device->kind != DEVICE_GPU || !product_read(&f->product, d)) return false;
   const product_t* p = &f->product;
+  if (p->dynamic && (!takes_open_rows || !has_open_rows(p))) return false;
+  IR_FOR_OPS(op, d->body) {
+    if (op != d->yield && (!eval_supports(op) || (!p->dynamic && !ir_type_is_static(op->results[0].type))))
+      return false;
+  }
   f->element = ir_operand(p->op, 0)->type->element;
   return ir_operand(p->op, 1)->type->element == f->element;
 }
@@ -148,7 +159,7 @@ bool fragments_take(fragments_t* f, const device_mma_t* device_row) {
 
 const char* fragments_decline(dispatch_t* d, const char* other) {
   fragments_t f;
-  if (!fragments_read(&f, d)) return "only run time knows sizes, or operands are of two types";
+  if (!fragments_read(&f, d, false)) return "only run time knows sizes, or operands are of two types";
   for (int32_t i = 0; i < d->device->mma_count; ++i) {
     if (fragments_fit(&f, &d->device->mma[i])) return other;
   }
@@ -198,6 +209,7 @@ int32_t fragment_result_run(const fragments_t* f) {
 }
 
 static int32_t row_run(const fragments_t* f) {
+  if (f->product.dynamic) return 1;
   return run_along(f, f->c.row, f->c.column, product_row_line(&f->product));
 }
 
@@ -292,6 +304,23 @@ ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size) 
   linear_range(k, at, &min, &max);
   if (max < size) return NULL;
   return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, at), kernel_index(&k->b, size));
+}
+
+linear_t fragments_clamp_row(fragments_t* f, linear_t row, int64_t width) {
+  product_t* p = &f->product;
+  kernel_build_t* k = &p->d->k;
+  if (!p->dynamic) return fragment_clamp(k, row, p->rows, width);
+  ir_value_t* last = kernel_add_const(&k->b, extent_value(k, &p->row_size), -1);  // there are rows
+  ir_value_t* value = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &row), last);
+  index_set_facts(k, value, 0, FRAGMENT_MAX_OPEN_ROWS, 1);
+  return linear_value(value);
+}
+
+ir_value_t* fragments_row_exists(fragments_t* f, const linear_t* row) {
+  product_t* p = &f->product;
+  kernel_build_t* k = &p->d->k;
+  if (!p->dynamic) return fragment_below(k, row, p->rows);
+  return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, row), extent_value(k, &p->row_size));
 }
 
 // Matrix number m of a side's fragments, one fragment after the other: where it begins.
@@ -431,14 +460,14 @@ static void store_values(fragments_t* f, linear_t row, linear_t column, ir_value
   product_t* p = &f->product;
   kernel_build_t* k = &p->d->k;
   int64_t lanes = kernel_lanes(values), run = down ? 1 : lanes, rows = down ? lanes : 1;
-  ir_value_t *row_exists = fragment_below(k, &row, p->rows), *column_exists = fragment_below(k, &column, p->columns);
+  ir_value_t *row_exists = fragments_row_exists(f, &row), *column_exists = fragment_below(k, &column, p->columns);
   ir_value_t* exists = row_exists ? row_exists : column_exists;
   if (row_exists && column_exists) exists = kernel_binary(&k->b, SCALAR_and, row_exists, column_exists);
   kernel_branch_t branch;
   if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
   product_column_t place = product_column(p, column_exists ? fragment_clamp(k, column, p->columns, run) : column);
   if (run > 1) product_set_lane(p, &place);
-  if (row_exists) row = fragment_clamp(k, row, p->rows, rows);
+  if (row_exists && !p->dynamic) row = fragment_clamp(k, row, p->rows, rows);
   row.lane = rows > 1;
   k->lanes = lanes;
   product_store(p, row, &place, values);

@@ -75,7 +75,7 @@ static bool plan(matrix_t* m) {
 
 static bool prepare(matrix_t* m, dispatch_t* d) {
   memset(m, 0, sizeof(*m));
-  if (!fragments_read(&m->f, d)) return false;
+  if (!fragments_read(&m->f, d, false)) return false;
   const product_t* p = &m->f.product;
   if (p->batch > FRAGMENT_MAX_GRID || p->rows > FRAGMENT_MAX_GRID) return false;
   m->can_weave = !p->is_conv && product_along(p, PRODUCT_RIGHT) == PRODUCT_ALONG_ROWS;

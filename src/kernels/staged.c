@@ -172,6 +172,31 @@ static void multiply_tile(staged_t* s, linear_t stage, staged_copies_t* copies, 
 // The kernel
 //===----------------------------------------------------------------------------------------------------------------===
 
+// Sets how many workgroups there are. Only along x run time tells how many: rows go there then.
+static void launch(const staged_t* s) {
+  const product_t* p = &s->f.product;
+  dispatch_t* d = p->d;
+  int64_t across = ceil_div(p->columns, s->sides[PRODUCT_RIGHT].size), size = s->sides[PRODUCT_LEFT].size;
+  d->workgroups[0] = p->dynamic ? 1 : across;
+  d->workgroups[1] = p->dynamic ? across : ceil_div(p->rows, size);
+  d->workgroups[2] = p->batch;
+  if (p->dynamic) dispatch_set_rule(d, &p->row_size, size, INT32_MAX);
+}
+
+static void find_tile(const staged_t* s, linear_t* out_row, linear_t* out_column) {
+  const product_t* p = &s->f.product;
+  kernel_build_t* k = &p->d->k;
+  if (!p->dynamic) {
+    *out_row = fragment_workgroup(k, 1, p->d->workgroups[1]);
+    *out_column = fragment_workgroup(k, 0, p->d->workgroups[0]);
+    return;
+  }
+  ir_value_t* row = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0);
+  index_set_facts(k, row, 0, FRAGMENT_MAX_OPEN_ROWS / s->sides[PRODUCT_LEFT].size - 1, 1);
+  *out_row = linear_value(row);
+  *out_column = fragment_workgroup(k, 1, p->d->workgroups[1]);
+}
+
 static void find_places(staged_t* s) {
   product_t* p = &s->f.product;
   kernel_build_t* k = &p->d->k;
@@ -184,8 +209,10 @@ static void find_places(staged_t* s) {
   fragments_set_lane(&s->f, team.lane);
   s->wave_row = linear_scale(k, down, s->down * row->m);
   s->wave_column = linear_scale(k, across, s->across * row->n);
-  s->sides[PRODUCT_LEFT].first = linear_scale(k, fragment_workgroup(k, 1, p->d->workgroups[1]), s->sides[0].size);
-  s->sides[PRODUCT_RIGHT].first = linear_scale(k, fragment_workgroup(k, 0, p->d->workgroups[0]), s->sides[1].size);
+  linear_t tile_row, tile_column;
+  find_tile(s, &tile_row, &tile_column);
+  s->sides[PRODUCT_LEFT].first = linear_scale(k, tile_row, s->sides[0].size);
+  s->sides[PRODUCT_RIGHT].first = linear_scale(k, tile_column, s->sides[1].size);
   p->at_batch = fragment_workgroup(k, 2, p->batch);
   for (int which = 0; which < 2; ++which) {
     staged_side_t* side = &s->sides[which];
@@ -369,13 +396,14 @@ void strategy_staged_build(dispatch_t* d) {
   assert(planned);
   (void)planned;
   if (d->device->lists_candidates) staged_list_plans(d);
-  const product_t* p = &s.f.product;
-  d->workgroups[0] = ceil_div(p->columns, s.sides[PRODUCT_RIGHT].size);
-  d->workgroups[1] = ceil_div(p->rows, s.sides[PRODUCT_LEFT].size);
-  d->workgroups[2] = p->batch;
+  product_t* p = &s.f.product;
+  product_measure(p);
+  launch(&s);
   int64_t waves = staged_waves(&s);
   if (waves) ir_op_set_attr(k->ctx, k->func, "waves", ir_attr_i64(k->ctx, waves));
   find_places(&s);
+  kernel_branch_t any;  // there may be no rows at all
+  if (p->dynamic) any = kernel_if_begin(&k->b, fragments_row_exists(&s.f, &s.sides[PRODUCT_LEFT].first), NULL, 0);
   ir_value_t* acc[STAGED_MAX_FRAGMENTS];
   reduce(&s, acc);
   staged_sum_begin(&s, acc);
@@ -385,4 +413,5 @@ void strategy_staged_build(dispatch_t* d) {
     fragments_store(&s.f, row, column, acc + y * s.across, s.across);
   }
   staged_sum_end(&s);
+  if (p->dynamic) kernel_if_end(&k->b, &any, NULL, 0);
 }

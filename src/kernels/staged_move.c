@@ -45,7 +45,7 @@ static product_element_t find_element(staged_t* s, product_side_t which, int64_t
     return product_right_element(p, &side->columns[piece], &point, safe);
   }
   linear_t row = linear_add(k, side->first, side->free[piece]);
-  row = fragment_clamp(k, row, p->rows, deep ? 1 : side->width);
+  row = fragments_clamp_row(&s->f, row, deep ? 1 : side->width);
   if (!deep) row.lane = side->width > 1;
   return product_left_element(p, row, tap, safe);
 }

@@ -458,9 +458,10 @@ static void plan_orders(staged_t* s, choice_t* choice) {
 static bool plan(staged_t* s, dispatch_t* d, const char* lists) {
   enum { LEAST_SIZE = 32, LEAST_COPIED_ROWS = 17, LEAST_DEPTH = 64 };
   memset(s, 0, sizeof(*s));
-  if (!fragments_read(&s->f, d)) return false;
+  if (!fragments_read(&s->f, d, true)) return false;
   const product_t* p = &s->f.product;
   if (p->batch > FRAGMENT_MAX_GRID || p->columns < LEAST_SIZE) return false;
+  if (p->dynamic && p->columns > (int64_t)FRAGMENT_MAX_GRID * LEAST_SIZE) return false;
   if (p->rows < (d->device->has_async_copy ? LEAST_COPIED_ROWS : LEAST_SIZE)) return false;
   if (p->taps * p->depth < LEAST_DEPTH) return false;
   choice_t choice = {.lists = lists};
