@@ -108,21 +108,26 @@ fragment_planes_t fragment_planes(int64_t size, int64_t width, int64_t run, int6
 // The product and its instruction
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Whether run time tells the number of rows, and nothing else; each row lies whole in memory then.
-static bool has_open_rows(const product_t* p) {
+bool fragments_has_open_rows(const product_t* p) { return p->dynamic && !p->is_conv; }
+bool fragments_has_open_columns(const product_t* p) { return p->dynamic && p->is_conv; }
+
+// Whether run time tells the number of rows, and nothing else; each row lies whole in memory then. Of a convolution it
+// tells how many images there are, if anything.
+static bool is_open_along_one(const product_t* p) {
   const ir_type_t *left = ir_operand(p->op, 0)->type, *right = ir_operand(p->op, 1)->type;
-  if (p->is_conv || p->turned || !ir_type_is_static(right)) return false;
+  if (p->is_conv) return true;
+  if (p->turned || !ir_type_is_static(right)) return false;
   for (int32_t i = 0; i < left->rank; ++i) {
     if (i != left->rank - 2 && left->dims[i] == IR_DYNAMIC) return false;
   }
   return product_along(p, PRODUCT_LEFT) == PRODUCT_ALONG_DEPTH;
 }
 
-bool fragments_read(fragments_t* f, dispatch_t* d, bool takes_open_rows) {
+bool fragments_read(fragments_t* f, dispatch_t* d, bool takes_open) {
   memset(f, 0, sizeof(*f));
   if (!d->root || d->device->kind != DEVICE_GPU || !product_read(&f->product, d)) return false;
   const product_t* p = &f->product;
-  if (p->dynamic && (!takes_open_rows || !has_open_rows(p))) return false;
+  if (p->dynamic && (!takes_open || !is_open_along_one(p))) return false;
   IR_FOR_OPS(op, d->body) {
     if (op != d->yield && (!eval_supports(op) || (!p->dynamic && !ir_type_is_static(op->results[0].type))))
       return false;
@@ -209,7 +214,7 @@ int32_t fragment_result_run(const fragments_t* f) {
 }
 
 static int32_t row_run(const fragments_t* f) {
-  if (f->product.dynamic) return 1;
+  if (fragments_has_open_rows(&f->product)) return 1;
   return run_along(f, f->c.row, f->c.column, product_row_line(&f->product));
 }
 
@@ -306,21 +311,39 @@ ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size) 
   return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, at), kernel_index(&k->b, size));
 }
 
+// `at`, or the last of an open size; there is one.
+static linear_t clamp_open(kernel_build_t* k, linear_t at, const extent_t* size) {
+  ir_value_t* last = kernel_add_const(&k->b, extent_value(k, size), -1);
+  ir_value_t* value = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &at), last);
+  index_set_facts(k, value, 0, FRAGMENT_MAX_OPEN, 1);
+  return linear_value(value);
+}
+
+static ir_value_t* below_open(kernel_build_t* k, const linear_t* at, const extent_t* size) {
+  return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, at), extent_value(k, size));
+}
+
 linear_t fragments_clamp_row(fragments_t* f, linear_t row, int64_t width) {
   product_t* p = &f->product;
-  kernel_build_t* k = &p->d->k;
-  if (!p->dynamic) return fragment_clamp(k, row, p->rows, width);
-  ir_value_t* last = kernel_add_const(&k->b, extent_value(k, &p->row_size), -1);  // there are rows
-  ir_value_t* value = kernel_binary(&k->b, SCALAR_min, linear_scalar(k, &row), last);
-  index_set_facts(k, value, 0, FRAGMENT_MAX_OPEN_ROWS, 1);
-  return linear_value(value);
+  return fragments_has_open_rows(p) ? clamp_open(&p->d->k, row, &p->row_size)
+                                    : fragment_clamp(&p->d->k, row, p->rows, width);
+}
+
+linear_t fragments_clamp_column(fragments_t* f, linear_t column, int64_t width) {
+  product_t* p = &f->product;
+  return fragments_has_open_columns(p) ? clamp_open(&p->d->k, column, &p->column_size)
+                                       : fragment_clamp(&p->d->k, column, p->columns, width);
 }
 
 ir_value_t* fragments_row_exists(fragments_t* f, const linear_t* row) {
   product_t* p = &f->product;
-  kernel_build_t* k = &p->d->k;
-  if (!p->dynamic) return fragment_below(k, row, p->rows);
-  return kernel_binary(&k->b, SCALAR_lt, linear_scalar(k, row), extent_value(k, &p->row_size));
+  return fragments_has_open_rows(p) ? below_open(&p->d->k, row, &p->row_size) : fragment_below(&p->d->k, row, p->rows);
+}
+
+ir_value_t* fragments_column_exists(fragments_t* f, const linear_t* column) {
+  product_t* p = &f->product;
+  return fragments_has_open_columns(p) ? below_open(&p->d->k, column, &p->column_size)
+                                       : fragment_below(&p->d->k, column, p->columns);
 }
 
 // Matrix number m of a side's fragments, one fragment after the other: where it begins.
@@ -460,14 +483,15 @@ static void store_values(fragments_t* f, linear_t row, linear_t column, ir_value
   product_t* p = &f->product;
   kernel_build_t* k = &p->d->k;
   int64_t lanes = kernel_lanes(values), run = down ? 1 : lanes, rows = down ? lanes : 1;
-  ir_value_t *row_exists = fragments_row_exists(f, &row), *column_exists = fragment_below(k, &column, p->columns);
+  ir_value_t *row_exists = fragments_row_exists(f, &row), *column_exists = fragments_column_exists(f, &column);
   ir_value_t* exists = row_exists ? row_exists : column_exists;
   if (row_exists && column_exists) exists = kernel_binary(&k->b, SCALAR_and, row_exists, column_exists);
   kernel_branch_t branch;
   if (exists) branch = kernel_if_begin(&k->b, exists, NULL, 0);
-  product_column_t place = product_column(p, column_exists ? fragment_clamp(k, column, p->columns, run) : column);
+  bool clamps = column_exists && !fragments_has_open_columns(p);  // what is stored exists
+  product_column_t place = product_column(p, clamps ? fragment_clamp(k, column, p->columns, run) : column);
   if (run > 1) product_set_lane(p, &place);
-  if (row_exists && !p->dynamic) row = fragment_clamp(k, row, p->rows, rows);
+  if (row_exists && !fragments_has_open_rows(p)) row = fragment_clamp(k, row, p->rows, rows);
   row.lane = rows > 1;
   k->lanes = lanes;
   product_store(p, row, &place, values);

@@ -6,7 +6,7 @@
 #include "dialects/mma.h"
 #include "kernels/product.h"
 
-enum { FRAGMENT_MAX_HELD = 16, FRAGMENT_MAX_GRID = 65535, FRAGMENT_MAX_OPEN_ROWS = INT32_MAX };
+enum { FRAGMENT_MAX_HELD = 16, FRAGMENT_MAX_GRID = 65535, FRAGMENT_MAX_OPEN = INT32_MAX };
 
 // A position that grows with the lane: base + low * (lane % split) + high * (lane / split).
 typedef struct place_t {
@@ -31,9 +31,11 @@ typedef struct fragments_t {
   linear_t matrix_row, matrix_bits[2];  // of the lane, for kernel.load_matrix: which row of which matrix
 } fragments_t;
 
-// Whether the dispatch is a GPU's, all of its sizes are known (or all but its rows, where those may be open), and its
-// root is a product whose operands have one type.
-bool fragments_read(fragments_t* f, dispatch_t* d, bool takes_open_rows);
+// Whether the dispatch is a GPU's, all of its sizes are known (or, where one may be open, all but a contraction's rows
+// or a convolution's images), and its root is a product whose operands have one type.
+bool fragments_read(fragments_t* f, dispatch_t* d, bool takes_open);
+bool fragments_has_open_rows(const product_t* p);
+bool fragments_has_open_columns(const product_t* p);
 // Why a product is not one for matrix instructions; `other` where it is.
 const char* fragments_decline(dispatch_t* d, const char* other);
 // Makes `row` the instruction; false when it does not do this product.
@@ -81,9 +83,12 @@ void fragments_set_lane(fragments_t* f, linear_t lane);
 linear_t fragment_at(fragments_t* f, linear_t first, const place_t* place);
 // `at`, or the last place below `size` where `width` elements fit; both are multiples of the width.
 linear_t fragment_clamp(kernel_build_t* k, linear_t at, int64_t size, int64_t width);
-// The same for rows of the product, known at run time only or not; and whether there is such a row (i1; NULL: always).
+// The same for rows and columns of the product, of which run time may tell how many there are; there is one then.
 linear_t fragments_clamp_row(fragments_t* f, linear_t row, int64_t width);
+linear_t fragments_clamp_column(fragments_t* f, linear_t column, int64_t width);
+// Whether there is such a row or column (i1); NULL where there always is.
 ir_value_t* fragments_row_exists(fragments_t* f, const linear_t* row);
+ir_value_t* fragments_column_exists(fragments_t* f, const linear_t* column);
 // i1: at < size; NULL where it always is.
 ir_value_t* fragment_below(kernel_build_t* k, const linear_t* at, int64_t size);
 // Fragments of a side one behind the other across the depth, in workgroup memory as kernel.load_matrix takes them:

@@ -172,29 +172,32 @@ static void multiply_tile(staged_t* s, linear_t stage, staged_copies_t* copies, 
 // The kernel
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Sets how many workgroups there are. Only along x run time tells how many: rows go there then.
+// Sets how many workgroups there are. Only along x run time tells how many: what is open goes there, columns otherwise.
 static void launch(const staged_t* s) {
   const product_t* p = &s->f.product;
   dispatch_t* d = p->d;
-  int64_t across = ceil_div(p->columns, s->sides[PRODUCT_RIGHT].size), size = s->sides[PRODUCT_LEFT].size;
-  d->workgroups[0] = p->dynamic ? 1 : across;
-  d->workgroups[1] = p->dynamic ? across : ceil_div(p->rows, size);
+  int64_t height = s->sides[PRODUCT_LEFT].size, width = s->sides[PRODUCT_RIGHT].size;
+  d->workgroups[0] = p->dynamic ? 1 : ceil_div(p->columns, width);
+  d->workgroups[1] = fragments_has_open_rows(p) ? ceil_div(p->columns, width) : ceil_div(p->rows, height);
   d->workgroups[2] = p->batch;
-  if (p->dynamic) dispatch_set_rule(d, &p->row_size, size, INT32_MAX);
+  if (fragments_has_open_rows(p)) dispatch_set_rule(d, &p->row_size, height, INT32_MAX);
+  if (fragments_has_open_columns(p)) dispatch_set_rule(d, &p->column_size, width, INT32_MAX);
 }
 
 static void find_tile(const staged_t* s, linear_t* out_row, linear_t* out_column) {
   const product_t* p = &s->f.product;
   kernel_build_t* k = &p->d->k;
-  if (!p->dynamic) {
-    *out_row = fragment_workgroup(k, 1, p->d->workgroups[1]);
-    *out_column = fragment_workgroup(k, 0, p->d->workgroups[0]);
-    return;
-  }
-  ir_value_t* row = kernel_id(&k->b, KERNEL_WORKGROUP_ID, 0);
-  index_set_facts(k, row, 0, FRAGMENT_MAX_OPEN_ROWS / s->sides[PRODUCT_LEFT].size - 1, 1);
-  *out_row = linear_value(row);
-  *out_column = fragment_workgroup(k, 1, p->d->workgroups[1]);
+  bool turns = fragments_has_open_rows(p);
+  linear_t *first = turns ? out_row : out_column, *second = turns ? out_column : out_row;
+  *first =
+      fragment_workgroup(k, 0, p->dynamic ? FRAGMENT_MAX_OPEN / s->sides[turns ? 0 : 1].size : p->d->workgroups[0]);
+  *second = fragment_workgroup(k, 1, p->d->workgroups[1]);
+}
+
+// Whether the tile has anything: there may be no rows or columns at all.
+static ir_value_t* tile_exists(staged_t* s) {
+  return fragments_has_open_rows(&s->f.product) ? fragments_row_exists(&s->f, &s->sides[PRODUCT_LEFT].first)
+                                                : fragments_column_exists(&s->f, &s->sides[PRODUCT_RIGHT].first);
 }
 
 static void find_places(staged_t* s) {
@@ -402,8 +405,8 @@ void strategy_staged_build(dispatch_t* d) {
   int64_t waves = staged_waves(&s);
   if (waves) ir_op_set_attr(k->ctx, k->func, "waves", ir_attr_i64(k->ctx, waves));
   find_places(&s);
-  kernel_branch_t any;  // there may be no rows at all
-  if (p->dynamic) any = kernel_if_begin(&k->b, fragments_row_exists(&s.f, &s.sides[PRODUCT_LEFT].first), NULL, 0);
+  kernel_branch_t any;
+  if (p->dynamic) any = kernel_if_begin(&k->b, tile_exists(&s), NULL, 0);
   ir_value_t* acc[STAGED_MAX_FRAGMENTS];
   reduce(&s, acc);
   staged_sum_begin(&s, acc);

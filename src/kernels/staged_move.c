@@ -23,7 +23,7 @@ void staged_find_pieces(staged_t* s, product_side_t which, linear_t thread) {
     side->depth[i] = deep ? linear_scale(k, low, side->width) : first;
     if (which == PRODUCT_LEFT) continue;
     linear_t column = linear_add(k, side->first, side->free[i]);
-    column = fragment_clamp(k, column, p->columns, deep ? 1 : side->width);
+    column = fragments_clamp_column(&s->f, column, deep ? 1 : side->width);
     side->columns[i] = product_column(p, column);
     if (!deep) side->columns[i].column.lane = side->width > 1;
   }

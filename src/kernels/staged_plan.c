@@ -461,7 +461,7 @@ static bool plan(staged_t* s, dispatch_t* d, const char* lists) {
   if (!fragments_read(&s->f, d, true)) return false;
   const product_t* p = &s->f.product;
   if (p->batch > FRAGMENT_MAX_GRID || p->columns < LEAST_SIZE) return false;
-  if (p->dynamic && p->columns > (int64_t)FRAGMENT_MAX_GRID * LEAST_SIZE) return false;
+  if (fragments_has_open_rows(p) && p->columns > (int64_t)FRAGMENT_MAX_GRID * LEAST_SIZE) return false;
   if (p->rows < (d->device->has_async_copy ? LEAST_COPIED_ROWS : LEAST_SIZE)) return false;
   if (p->taps * p->depth < LEAST_DEPTH) return false;
   choice_t choice = {.lists = lists};
