@@ -269,10 +269,6 @@ static iree_status_t refuse_name(iree_string_view_t name, iree_allocator_t host_
 }
 
 static iree_status_t take_names(counting_t* counting, const iree_hal_profile_counter_set_selection_t* set) {
-  if (set->counter_name_count > MAX_COUNTERS) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " counters at a time; at most %d are counted",
-                            set->counter_name_count, MAX_COUNTERS);
-  }
   for (iree_host_size_t i = 0; i < set->counter_name_count; ++i) {
     uint32_t row = 0;
     const amd_counter_t* counter;
@@ -281,10 +277,6 @@ static iree_status_t take_names(counting_t* counting, const iree_hal_profile_cou
       ++row;
     }
     if (!counter) return refuse_name(set->counter_names[i], counting->host_allocator);
-    for (uint32_t k = 0; k < i; ++k) {
-      if (counting->rows[k] != row) continue;
-      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "counter %s is named twice", counter->name);
-    }
     counting->rows[i] = row;
     counting->counters[i] = (hal_profile_counter_t){.block = iree_make_cstring_view(counter->block),
                                                     .name = iree_make_cstring_view(counter->name),
@@ -355,11 +347,10 @@ static iree_status_t initialize(counting_t* counting, const iree_hal_device_prof
 }
 
 static iree_status_t begin_counting(hal_queued_device_t* base, const iree_hal_device_profiling_options_t* options,
-                                    void** out_counting) {
+                                    void** out_counting, const hal_profile_counter_t** out_counters) {
   logical_device_t* device = (logical_device_t*)base;
   uint32_t count = device->gpu.domain.physical_count;
   counting_t* counting = NULL;
-  *out_counting = NULL;
   if (!device->system->hsa->hsa_system_get_info) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "this libhsa-runtime64 takes no times, so counters have none");
   }
@@ -376,25 +367,15 @@ static iree_status_t begin_counting(hal_queued_device_t* base, const iree_hal_de
     counting->gpus[i].memory = (aqlprofile_memory_t){counting->system, device->physical[i].gpu, .is_cleared = true};
     iree_slim_mutex_initialize(&counting->gpus[i].mutex);
   }
-  iree_status_t status = initialize(counting, options);
-  if (iree_status_is_ok(status)) {
-    *out_counting = counting;
-  } else {
-    end_counting(counting);
-  }
-  return status;
-}
-
-static uint32_t list_counters(const void* data, const hal_profile_counter_t** out_counters) {
-  const counting_t* counting = (const counting_t*)data;
+  *out_counting = counting;
   *out_counters = counting->counters;
-  return counting->counter_count;
+  return initialize(counting, options);
 }
 
 const hal_profile_counting_t amdgpu_counting = {
+    .most_counters = MAX_COUNTERS,
     .begin = begin_counting,
     .end = end_counting,
-    .counters = list_counters,
     .make_sample = make_sample,
     .read_sample = read_sample,
     .free_sample = free_sample,

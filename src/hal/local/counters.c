@@ -231,19 +231,11 @@ static iree_status_t refuse_name(iree_string_view_t name) {
 }
 
 static iree_status_t take_names(counting_t* counting, const iree_hal_profile_counter_set_selection_t* set) {
-  if (set->counter_name_count > LOCAL_MAX_COUNTERS) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " counters at a time; at most %d are counted",
-                            set->counter_name_count, LOCAL_MAX_COUNTERS);
-  }
   for (iree_host_size_t i = 0; i < set->counter_name_count; ++i) {
     const row_t* row = rows;
     const row_t* end = rows + IREE_ARRAYSIZE(rows);
     while (row < end && !iree_string_view_equal(set->counter_names[i], iree_make_cstring_view(row->name))) ++row;
     if (row == end) return refuse_name(set->counter_names[i]);
-    for (iree_host_size_t k = 0; k < i; ++k) {
-      if (counting->rows[k] != row) continue;
-      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "counter %s is named twice", row->name);
-    }
     counting->rows[i] = row;
     counting->counters[i] = (hal_profile_counter_t){
         .block = row->type == PERF_TYPE_HARDWARE ? IREE_SV("hardware") : IREE_SV("software"),
@@ -271,36 +263,25 @@ static void end_counting(void* data) {
 
 // A group is opened at once, so that Linux says what it does not count.
 static iree_status_t begin_counting(hal_queued_device_t* device, const iree_hal_device_profiling_options_t* options,
-                                    void** out_counting) {
+                                    void** out_counting, const hal_profile_counter_t** out_counters) {
   counting_t* counting = NULL;
-  group_t* group = NULL;
-  *out_counting = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc(device->host_allocator, sizeof(*counting), (void**)&counting));
   counting->host_allocator = device->host_allocator;
   counting->number = iree_atomic_fetch_add(&last_number, 1, iree_memory_order_relaxed) + 1;
   counting->range.counting = counting;
   counting->tick = (uint64_t)iree_time_now();
   iree_slim_mutex_initialize(&counting->mutex);
-  iree_status_t status = take_names(counting, &options->counter_sets[0]);
-  if (iree_status_is_ok(status)) status = create_group(counting, &group);
-  if (iree_status_is_ok(status)) {
-    *out_counting = counting;
-  } else {
-    end_counting(counting);
-  }
-  return status;
-}
-
-static uint32_t list_counters(const void* data, const hal_profile_counter_t** out_counters) {
-  const counting_t* counting = (const counting_t*)data;
+  *out_counting = counting;
   *out_counters = counting->counters;
-  return counting->counter_count;
+  IREE_RETURN_IF_ERROR(take_names(counting, &options->counter_sets[0]));
+  own.number = counting->number;
+  return create_group(counting, &own.group);
 }
 
 const hal_profile_counting_t local_counting = {
+    .most_counters = LOCAL_MAX_COUNTERS,
     .begin = begin_counting,
     .end = end_counting,
-    .counters = list_counters,
     .make_sample = make_sample,
     .read_sample = read_sample,
     .free_sample = free_sample,

@@ -43,11 +43,27 @@ static void describe_set(hal_profile_t* profile, uint32_t physical, iree_string_
   }
 }
 
+static iree_status_t check_names(const iree_hal_profile_counter_set_selection_t* set, uint32_t most) {
+  if (set->counter_name_count > most) {
+    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " counters at a time; at most %u are counted",
+                            set->counter_name_count, most);
+  }
+  for (iree_host_size_t i = 0; i < set->counter_name_count; ++i) {
+    iree_string_view_t name = set->counter_names[i];
+    for (iree_host_size_t k = 0; k < i; ++k) {
+      if (!iree_string_view_equal(name, set->counter_names[k])) continue;
+      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "counter %.*s is named twice", (int)name.size, name.data);
+    }
+  }
+  return iree_ok_status();
+}
+
 static iree_status_t check(const hal_profile_t* profile, const iree_hal_device_profiling_options_t* options) {
   if (options->counter_set_count != 1 || options->counter_sets[0].counter_name_count == 0) {
     return iree_make_status(IREE_STATUS_UNIMPLEMENTED, "%s profiling counts one set of counters at a time",
                             profile->interface->kind);
   }
+  IREE_RETURN_IF_ERROR(check_names(&options->counter_sets[0], profile->interface->counting->most_counters));
   if (options->counter_sets[0].name.size > UINT16_MAX) {
     return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "the name of the set of counters is too long");
   }
@@ -65,8 +81,8 @@ iree_status_t profile_begin_counting(hal_queued_device_t* device, hal_profile_t*
   if (!profile_wants(profile, PROFILE_COUNTS)) return iree_ok_status();
   IREE_RETURN_IF_ERROR(check(profile, options));
   const hal_profile_counting_t* counting = profile->interface->counting;
-  IREE_RETURN_IF_ERROR(counting->begin(device, options, &profile->counting));
-  profile->counter_count = counting->counters(profile->counting, &profile->counters);
+  IREE_RETURN_IF_ERROR(counting->begin(device, options, &profile->counting, &profile->counters));
+  profile->counter_count = (uint32_t)options->counter_sets[0].counter_name_count;
   for (uint32_t i = 0; i < profile->counter_count; ++i) profile->value_count += profile->counters[i].value_count;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_array(profile->host_allocator, profile->value_count,
                                                    sizeof(*profile->values), (void**)&profile->values));

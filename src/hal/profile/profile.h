@@ -33,12 +33,13 @@ typedef struct hal_profile_counter_t {
 
 // How a driver's devices count.
 typedef struct hal_profile_counting_t {
-  // Takes the one set of the options. Errors say what is not counted, and why.
+  uint32_t most_counters;  // at a time
+  // Takes the one set of the options, which has no more names than that, each once; its counters, in that order, live
+  // as long as what counts. Errors say what is not counted, and why; what was begun is ended then as always.
   iree_status_t (*begin)(hal_queued_device_t* device, const iree_hal_device_profiling_options_t* options,
-                         void** out_counting);
+                         void** out_counting, const hal_profile_counter_t** out_counters);
   // Nothing is sampled any more.
   void (*end)(void* counting);
-  uint32_t (*counters)(const void* counting, const hal_profile_counter_t** out_counters);
   // What samples a dispatch on a queue; 0: there is none left, and the dispatch has no sample. Its values, false when
   // there are none; frees it.
   uint64_t (*make_sample)(void* counting, const hal_profile_queue_t* queue);

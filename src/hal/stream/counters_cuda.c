@@ -243,10 +243,6 @@ static iree_status_t read_range(void* data, uint32_t physical, uint64_t* out_val
 //===----------------------------------------------------------------------------------------------------------------===
 
 static iree_status_t take_names(counting_t* counting, const iree_hal_profile_counter_set_selection_t* set) {
-  if (set->counter_name_count > MAX_COUNTERS) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " counters at a time; at most %d are counted",
-                            set->counter_name_count, MAX_COUNTERS);
-  }
   counting->counter_count = (uint32_t)set->counter_name_count;
   for (uint32_t i = 0; i < counting->counter_count; ++i) {
     iree_string_view_t name = set->counter_names[i];
@@ -259,10 +255,6 @@ static iree_status_t take_names(counting_t* counting, const iree_hal_profile_cou
     }
     iree_string_view_to_cstring(name, counting->texts[i].name, NAME_LENGTH);
     counting->names[i] = counting->texts[i].name;
-    for (uint32_t k = 0; k < i; ++k) {
-      if (strcmp(counting->names[k], counting->names[i])) continue;
-      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "counter %s is named twice", counting->names[i]);
-    }
   }
   return iree_ok_status();
 }
@@ -441,11 +433,10 @@ static iree_status_t initialize(counting_t* counting, const iree_hal_device_prof
 }
 
 static iree_status_t begin_counting(hal_queued_device_t* base, const iree_hal_device_profiling_options_t* options,
-                                    void** out_counting) {
+                                    void** out_counting, const hal_profile_counter_t** out_counters) {
   stream_device_t* device = (stream_device_t*)base;
   uint32_t count = device->gpu.domain.physical_count;
   counting_t* counting = NULL;
-  *out_counting = NULL;
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(base->host_allocator, sizeof(*counting), count,
                                                           sizeof(counting->gpus[0]), (void**)&counting));
   counting->host_allocator = base->host_allocator;
@@ -456,25 +447,15 @@ static iree_status_t begin_counting(hal_queued_device_t* base, const iree_hal_de
     counting->gpus[i].physical = i;
     iree_slim_mutex_initialize(&counting->gpus[i].mutex);
   }
-  iree_status_t status = initialize(counting, options);
-  if (iree_status_is_ok(status)) {
-    *out_counting = counting;
-  } else {
-    end_counting(counting);
-  }
-  return status;
-}
-
-static uint32_t list_counters(const void* data, const hal_profile_counter_t** out_counters) {
-  const counting_t* counting = (const counting_t*)data;
+  *out_counting = counting;
   *out_counters = counting->counters;
-  return counting->counter_count;
+  return initialize(counting, options);
 }
 
 const stream_counting_t stream_cuda_counting = {
-    .base = {.begin = begin_counting,
+    .base = {.most_counters = MAX_COUNTERS,
+             .begin = begin_counting,
              .end = end_counting,
-             .counters = list_counters,
              .make_sample = make_sample,
              .read_sample = read_sample,
              .free_sample = free_sample,

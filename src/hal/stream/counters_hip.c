@@ -296,17 +296,9 @@ static iree_status_t read_range(void* data, uint32_t physical, uint64_t* out_val
 //===----------------------------------------------------------------------------------------------------------------===
 
 static iree_status_t take_names(counting_t* counting, const iree_hal_profile_counter_set_selection_t* set) {
-  if (set->counter_name_count > MAX_COUNTERS) {
-    return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "%" PRIhsz " counters at a time; at most %d are counted",
-                            set->counter_name_count, MAX_COUNTERS);
-  }
   counting->counter_count = (uint32_t)set->counter_name_count;
   for (uint32_t i = 0; i < counting->counter_count; ++i) {
     iree_string_view_t name = set->counter_names[i];
-    for (uint32_t k = 0; k < i; ++k) {
-      if (!iree_string_view_equal(name, set->counter_names[k])) continue;
-      return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "counter %.*s is named twice", (int)name.size, name.data);
-    }
     if (name.size >= sizeof(counting->texts[i].name)) {
       return iree_make_status(IREE_STATUS_INVALID_ARGUMENT, "'%.*s' is too long for a counter's name", (int)name.size,
                               name.data);
@@ -456,11 +448,10 @@ static iree_status_t initialize(counting_t* counting, const iree_hal_device_prof
 }
 
 static iree_status_t begin_counting(hal_queued_device_t* base, const iree_hal_device_profiling_options_t* options,
-                                    void** out_counting) {
+                                    void** out_counting, const hal_profile_counter_t** out_counters) {
   stream_device_t* device = (stream_device_t*)base;
   uint32_t count = device->gpu.domain.physical_count;
   counting_t* counting = NULL;
-  *out_counting = NULL;
   iree_call_once(&process.once, initialize_once);
   IREE_RETURN_IF_ERROR(iree_allocator_malloc_struct_array(base->host_allocator, sizeof(*counting), count,
                                                           sizeof(counting->gpus[0]), (void**)&counting));
@@ -471,25 +462,15 @@ static iree_status_t begin_counting(hal_queued_device_t* base, const iree_hal_de
     counting->gpus[i].counting = counting;
     counting->gpus[i].physical = i;
   }
-  iree_status_t status = initialize(counting, options);
-  if (iree_status_is_ok(status)) {
-    *out_counting = counting;
-  } else {
-    end_counting(counting);
-  }
-  return status;
-}
-
-static uint32_t list_counters(const void* data, const hal_profile_counter_t** out_counters) {
-  const counting_t* counting = (const counting_t*)data;
+  *out_counting = counting;
   *out_counters = counting->counters;
-  return counting->counter_count;
+  return initialize(counting, options);
 }
 
 const stream_counting_t stream_hip_counting = {
-    .base = {.begin = begin_counting,
+    .base = {.most_counters = MAX_COUNTERS,
+             .begin = begin_counting,
              .end = end_counting,
-             .counters = list_counters,
              .make_sample = make_sample,
              .read_sample = read_sample,
              .free_sample = free_sample,
