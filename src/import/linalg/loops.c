@@ -70,7 +70,7 @@ void loops_map_from_affine(const ir_affine_map_t* affine, loop_map_t* out) {
   finish_map(out);
 }
 
-void loops_map_from_list(ir_context_t* ctx, const int64_t* loops, uint32_t count, uint32_t rank, loop_map_t* out) {
+const ir_affine_map_t* loops_affine_from_list(ir_context_t* ctx, const int64_t* loops, uint32_t count, uint32_t rank) {
   arena_t* arena = ir_context_arena(ctx);
   ir_affine_map_t* affine = ARENA_NEW(arena, ir_affine_map_t);
   const ir_affine_t** results = ARENA_ARRAY(arena, const ir_affine_t*, count + 1);
@@ -80,7 +80,11 @@ void loops_map_from_list(ir_context_t* ctx, const int64_t* loops, uint32_t count
     results[i] = e;
   }
   *affine = (ir_affine_map_t){.dim_count = rank, .result_count = count, .results = results};
-  loops_map_from_affine(affine, out);
+  return affine;
+}
+
+void loops_map_from_list(ir_context_t* ctx, const int64_t* loops, uint32_t count, uint32_t rank, loop_map_t* out) {
+  loops_map_from_affine(loops_affine_from_list(ctx, loops, count, rank), out);
 }
 
 bool linalg_read_segments(lower_op_t* n, uint32_t* ins, uint32_t* outs) {

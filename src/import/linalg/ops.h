@@ -72,6 +72,7 @@ typedef struct lower_loops_t loops_t;
 
 void loops_map_from_affine(const ir_affine_map_t* map, loop_map_t* out);
 // Result i is loop loops[i], of `rank` loops.
+const ir_affine_map_t* loops_affine_from_list(ir_context_t* ctx, const int64_t* loops, uint32_t count, uint32_t rank);
 void loops_map_from_list(ir_context_t* ctx, const int64_t* loops, uint32_t count, uint32_t rank, loop_map_t* out);
 bool loops_read_iterator(lower_op_t* n, const ir_attr_t* attr, bool* reduction);
 // Maps and iterators of an op that has them as attributes. False after a diagnostic.

@@ -38,6 +38,10 @@ bool buffer_read(lower_op_t* n, uint32_t operand, buffer_t* out);
 // The same of a value at hand.
 bool buffer_of(lower_op_t* n, lower_value_t value, buffer_t* out);
 lower_value_t buffer_value(lowering_t* l, const buffer_t* buffer);
+// Makes it the op's result; true.
+bool buffer_give(lower_op_t* n, const buffer_t* buffer);
+// Operands from `first` on as indices into it. False after a diagnostic.
+bool buffer_read_places(lower_op_t* n, const buffer_t* buffer, uint32_t first, ir_value_t** at);
 // Sets the strides of elements that lie one behind the other.
 void buffer_set_dense(ir_builder_t* b, buffer_t* buffer);
 ir_value_t* buffer_load(ir_builder_t* b, const buffer_t* buffer, ir_value_t* const* at);
@@ -47,12 +51,17 @@ bool buffer_alloc(lower_op_t* n, const ir_type_t* element, ir_value_t* const* si
 // The same of a tensor's type, whose open sizes are operands from `first` on.
 bool buffer_alloc_type(lower_op_t* n, const ir_type_t* type, uint32_t first, buffer_t* out);
 void buffer_copy(lowering_t* l, const buffer_t* from, const buffer_t* to);
+// The workgroup's own memory with the elements of another. False after a diagnostic.
+bool buffer_clone(lower_op_t* n, const buffer_t* from, buffer_t* out);
 // From the offsets of the op's slice on, with its sizes and strides, as many dimensions as `type` has; lists' numbers
 // are operands from `first` on.
 bool buffer_slice(lower_op_t* n, const buffer_t* from, uint32_t first, const ir_type_t* type, buffer_t* out);
 // The same elements in the shape of `type`, whose open sizes are the dimensions that they are made of.
 bool buffer_reshape(lower_op_t* n, const buffer_t* from, const ir_type_t* type, buffer_t* out);
 
+// Ops that memory and tensors have alike: an element, a size.
+bool buffer_lower_load(lower_op_t* n);
+bool buffer_lower_dim(lower_op_t* n);
 bool workgroup_lower_memref(lower_op_t* n);
 bool workgroup_lower_tensor(lower_op_t* n);  // workgroup_tensor.c
 

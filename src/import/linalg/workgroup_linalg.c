@@ -48,13 +48,6 @@ static const ir_affine_map_t* new_map(ir_context_t* ctx, uint32_t dims, const ir
   return map;
 }
 
-// Result i is loop loops[i].
-static const ir_affine_map_t* map_of(ir_context_t* ctx, uint32_t dims, const int64_t* loops, uint32_t count) {
-  const ir_affine_t* results[MAX_LOOPS];
-  for (uint32_t i = 0; i < count; ++i) results[i] = new_affine(ctx, IR_AFFINE_DIM, loops[i], NULL, NULL);
-  return new_map(ctx, dims, results, count);
-}
-
 static ir_value_t* evaluate(lower_op_t* n, const nest_op_t* op, const ir_affine_t* e) {
   if (e->kind == IR_AFFINE_DIM) return op->at[e->value];
   if (e->kind == IR_AFFINE_CONST) return graph_index_constant(n->b, e->value);
@@ -376,7 +369,8 @@ static bool lower_contract(lower_op_t* n, nest_op_t* op) {
   }
   op->rank = (uint32_t)strlen(letters);
   for (uint32_t i = (uint32_t)strlen(t.part[2]); i < op->rank; ++i) op->reduction[i] = true;
-  for (int k = 0; k < 3; ++k) op->maps[k] = map_of(n->ctx, op->rank, loops[k], (uint32_t)strlen(t.part[k]));
+  for (int k = 0; k < 3; ++k)
+    op->maps[k] = loops_affine_from_list(n->ctx, loops[k], (uint32_t)strlen(t.part[k]), op->rank);
   return run_nest(n, op);
 }
 
@@ -409,8 +403,8 @@ static bool lower_windows(lower_op_t* n, nest_op_t* op, const char* x, const cha
   if (op->rank > MAX_LOOPS) return lower_unsupported(n, "up to %d loops are", MAX_LOOPS);
   for (uint32_t i = kept; i < op->rank; ++i) op->reduction[i] = true;
   op->maps[0] = new_map(n->ctx, op->rank, places, (uint32_t)strlen(x));
-  op->maps[1] = map_of(n->ctx, op->rank, loops[0], (uint32_t)strlen(w));
-  op->maps[2] = map_of(n->ctx, op->rank, loops[1], kept);
+  op->maps[1] = loops_affine_from_list(n->ctx, loops[0], (uint32_t)strlen(w), op->rank);
+  op->maps[2] = loops_affine_from_list(n->ctx, loops[1], kept, op->rank);
   return run_nest(n, op);
 }
 
@@ -432,7 +426,8 @@ static void set_pointwise(lower_op_t* n, nest_op_t* op) {
   op->rank = (uint32_t)lower_in_type(n, op->ins)->rank;
   for (uint32_t i = 0; i < op->rank; ++i) loops[i] = i;
   for (uint32_t k = 0; k < op->ins + op->outs; ++k) {
-    op->maps[k] = map_of(n->ctx, op->rank, loops, ir_type_is_shaped(lower_in_type(n, k)) ? op->rank : 0);
+    op->maps[k] =
+        loops_affine_from_list(n->ctx, loops, ir_type_is_shaped(lower_in_type(n, k)) ? op->rank : 0, op->rank);
   }
 }
 
@@ -469,7 +464,7 @@ static bool lower_reduce(lower_op_t* n, nest_op_t* op) {
     if (!op->reduction[i]) outer[kept++] = i;
   }
   for (uint32_t k = 0; k < 2 * op->ins; ++k) {
-    op->maps[k] = map_of(n->ctx, op->rank, k < op->ins ? loops : outer, k < op->ins ? op->rank : kept);
+    op->maps[k] = loops_affine_from_list(n->ctx, k < op->ins ? loops : outer, k < op->ins ? op->rank : kept, op->rank);
   }
   return take_block(n, op) && run_nest(n, op);
 }
@@ -492,7 +487,8 @@ static bool lower_move(lower_op_t* n, nest_op_t* op) {
     if (transposes) loops[list[i]] = i;
     if (!transposes && !fresh) loops[count++] = i;
   }
-  if (ir_type_is_shaped(lower_in_type(n, 0))) op->maps[0] = map_of(n->ctx, op->rank, loops, transposes ? given : count);
+  if (ir_type_is_shaped(lower_in_type(n, 0)))
+    op->maps[0] = loops_affine_from_list(n->ctx, loops, transposes ? given : count, op->rank);
   return run_nest(n, op);
 }
 

@@ -77,8 +77,7 @@ static bool assign(lower_op_t* n, const carried_t* c, uint32_t i, lower_value_t 
   bool shares = false;
   for (uint32_t k = 0; k < c->count; ++k) shares |= c->buffers[k].memory == from.memory;
   if (shares) {
-    if (!buffer_alloc(n, from.memory->type->element, from.sizes, from.rank, &copy)) return false;
-    buffer_copy(n->l, &from, &copy);
+    if (!buffer_clone(n, &from, &copy)) return false;
     from = copy;
   }
   buffer_copy(n->l, &from, to);
@@ -97,8 +96,7 @@ static bool begin_carried(lower_op_t* n, const ir_op_t* op, const lower_value_t*
       continue;
     }
     if (!buffer_of(n, inits[i], &init)) return false;
-    if (!buffer_alloc(n, init.memory->type->element, init.sizes, init.rank, &c->buffers[i])) return false;
-    buffer_copy(n->l, &init, &c->buffers[i]);
+    if (!buffer_clone(n, &init, &c->buffers[i])) return false;
   }
   return true;
 }

@@ -67,6 +67,11 @@ lower_value_t buffer_value(lowering_t* l, const buffer_t* buffer) {
   return (lower_value_t){.v = buffer->memory, .items = items, .count = 1 + 2 * buffer->rank};
 }
 
+bool buffer_give(lower_op_t* n, const buffer_t* buffer) {
+  n->out[0] = buffer_value(n->l, buffer);
+  return true;
+}
+
 void buffer_set_dense(ir_builder_t* b, buffer_t* buffer) {
   ir_value_t* stride = graph_index_constant(b, 1);
   for (uint32_t i = buffer->rank; i-- > 0;) {
@@ -125,6 +130,12 @@ void buffer_copy(lowering_t* l, const buffer_t* from, const buffer_t* to) {
   nest_begin(l, from->sizes, from->rank, &nest);
   buffer_store(&l->b, to, nest.at, buffer_load(&l->b, from, nest.at));
   nest_end(l, &nest);
+}
+
+bool buffer_clone(lower_op_t* n, const buffer_t* from, buffer_t* out) {
+  if (!buffer_alloc(n, from->memory->type->element, from->sizes, from->rank, out)) return false;
+  buffer_copy(n->l, from, out);
+  return true;
 }
 
 // Which dimensions of a slice are dropped, as `type` has fewer: those of size 1 that are left over from its end on.
@@ -198,23 +209,22 @@ bool buffer_reshape(lower_op_t* n, const buffer_t* from, const ir_type_t* type, 
 // memref
 //===----------------------------------------------------------------------------------------------------------------===
 
-// Operands from `first` on as indices into the buffer.
-static bool read_places(lower_op_t* n, const buffer_t* buffer, uint32_t first, ir_value_t** at) {
+bool buffer_read_places(lower_op_t* n, const buffer_t* buffer, uint32_t first, ir_value_t** at) {
   if (n->op->operand_count != first + buffer->rank) return lower_error(n, "needs an index for each dimension");
   for (uint32_t i = 0; i < buffer->rank; ++i) at[i] = lower_index(n->b, n->in[first + i]);
   return true;
 }
 
-static bool lower_load(lower_op_t* n) {
+bool buffer_lower_load(lower_op_t* n) {
   buffer_t x;
   ir_value_t* at[GRAPH_MAX_RANK];
-  return buffer_read(n, 0, &x) && read_places(n, &x, 1, at) && lower_return(n, buffer_load(n->b, &x, at));
+  return buffer_read(n, 0, &x) && buffer_read_places(n, &x, 1, at) && lower_return(n, buffer_load(n->b, &x, at));
 }
 
 static bool lower_store(lower_op_t* n) {
   buffer_t x;
   ir_value_t* at[GRAPH_MAX_RANK];
-  if (!buffer_read(n, 1, &x) || !read_places(n, &x, 2, at)) return false;
+  if (!buffer_read(n, 1, &x) || !buffer_read_places(n, &x, 2, at)) return false;
   if (n->in[0]->type != x.memory->type->element) return lower_error(n, "stores another type than the memory's");
   once_t once = once_begin(n->l);
   buffer_store(n->b, &x, at, n->in[0]);
@@ -222,7 +232,7 @@ static bool lower_store(lower_op_t* n) {
   return true;
 }
 
-static bool lower_dim(lower_op_t* n) {
+bool buffer_lower_dim(lower_op_t* n) {
   buffer_t x;
   int64_t dim = -1;
   if (!buffer_read(n, 0, &x)) return false;
@@ -257,8 +267,7 @@ static bool lower_reinterpret(lower_op_t* n) {
     y.sizes[i] = mixed_index(n, &sizes, i);
     y.strides[i] = mixed_index(n, &strides, i);
   }
-  n->out[0] = buffer_value(n->l, &y);
-  return true;
+  return buffer_give(n, &y);
 }
 
 static bool lower_view_of(lower_op_t* n, bool slices) {
@@ -267,17 +276,14 @@ static bool lower_view_of(lower_op_t* n, bool slices) {
   if (type->kind != IR_TYPE_MEMREF) return lower_unsupported(n, "memory of known rank is");
   if (!buffer_read(n, 0, &x)) return false;
   if (slices ? !buffer_slice(n, &x, 1, type, &y) : !buffer_reshape(n, &x, type, &y)) return false;
-  n->out[0] = buffer_value(n->l, &y);
-  return true;
+  return buffer_give(n, &y);
 }
 
 static bool lower_alloc(lower_op_t* n) {
   buffer_t x;
   const ir_type_t* type = lower_out_type(n, 0);
   if (type->kind != IR_TYPE_MEMREF) return lower_unsupported(n, "memory of known rank is");
-  if (!buffer_alloc_type(n, type, 0, &x)) return false;
-  n->out[0] = buffer_value(n->l, &x);
-  return true;
+  return buffer_alloc_type(n, type, 0, &x) && buffer_give(n, &x);
 }
 
 // The same memory, whatever its type says of it.
@@ -291,7 +297,7 @@ static bool lower_same(lower_op_t* n) {
 bool workgroup_lower_memref(lower_op_t* n) {
   switch (n->op->info->code) {
     case MEMREF_LOAD:
-      return lower_load(n);
+      return buffer_lower_load(n);
     case MEMREF_STORE:
       return lower_store(n);
     case MEMREF_ALLOC:
@@ -303,7 +309,7 @@ bool workgroup_lower_memref(lower_op_t* n) {
     case MEMREF_ASSUME_ALIGNMENT:
       return lower_same(n);
     case MEMREF_DIM:
-      return lower_dim(n);
+      return buffer_lower_dim(n);
     case MEMREF_RANK:
       return lower_return(n, graph_index_constant(n->b, lower_in_type(n, 0)->rank));
     case MEMREF_COPY:

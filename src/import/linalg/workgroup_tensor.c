@@ -7,48 +7,24 @@
 #include "dialects/tensor_ext.h"
 #include "import/linalg/workgroup.h"
 
-static bool give(lower_op_t* n, const buffer_t* buffer) {
-  n->out[0] = buffer_value(n->l, buffer);
-  return true;
-}
-
-// A new tensor with the elements of another.
-static bool copy_of(lower_op_t* n, const buffer_t* from, buffer_t* out) {
-  if (!buffer_alloc(n, from->memory->type->element, from->sizes, from->rank, out)) return false;
-  buffer_copy(n->l, from, out);
-  return true;
-}
-
-static bool read_places(lower_op_t* n, const buffer_t* buffer, uint32_t first, ir_value_t** at) {
-  if (n->op->operand_count != first + buffer->rank) return lower_error(n, "needs an index for each dimension");
-  for (uint32_t i = 0; i < buffer->rank; ++i) at[i] = lower_index(n->b, n->in[first + i]);
-  return true;
-}
-
 //===----------------------------------------------------------------------------------------------------------------===
 // Elements and pieces
 //===----------------------------------------------------------------------------------------------------------------===
 
 static bool lower_empty(lower_op_t* n) {
   buffer_t x;
-  return buffer_alloc_type(n, lower_out_type(n, 0), 0, &x) && give(n, &x);
-}
-
-static bool lower_extract(lower_op_t* n) {
-  buffer_t x;
-  ir_value_t* at[GRAPH_MAX_RANK];
-  return buffer_read(n, 0, &x) && read_places(n, &x, 1, at) && lower_return(n, buffer_load(n->b, &x, at));
+  return buffer_alloc_type(n, lower_out_type(n, 0), 0, &x) && buffer_give(n, &x);
 }
 
 static bool lower_insert(lower_op_t* n) {
   buffer_t x, y;
   ir_value_t* at[GRAPH_MAX_RANK];
-  if (!buffer_read(n, 1, &x) || !read_places(n, &x, 2, at) || !copy_of(n, &x, &y)) return false;
+  if (!buffer_read(n, 1, &x) || !buffer_read_places(n, &x, 2, at) || !buffer_clone(n, &x, &y)) return false;
   if (n->in[0]->type != y.memory->type->element) return lower_error(n, "needs a number of the tensor's type");
   once_t once = once_begin(n->l);
   buffer_store(n->b, &y, at, n->in[0]);
   once_end(n->l, &once);
-  return give(n, &y);
+  return buffer_give(n, &y);
 }
 
 static bool lower_tensor_splat(lower_op_t* n) {
@@ -59,7 +35,7 @@ static bool lower_tensor_splat(lower_op_t* n) {
   nest_begin(n->l, x.sizes, x.rank, &nest);
   buffer_store(n->b, &x, nest.at, n->in[0]);
   nest_end(n->l, &nest);
-  return give(n, &x);
+  return buffer_give(n, &x);
 }
 
 static bool lower_from_elements(lower_op_t* n) {
@@ -71,7 +47,7 @@ static bool lower_from_elements(lower_op_t* n) {
     kernel_store(n->b, n->in[i], x.memory, graph_index_constant(n->b, i));
   }
   once_end(n->l, &once);
-  return give(n, &x);
+  return buffer_give(n, &x);
 }
 
 static bool lower_generate(lower_op_t* n) {
@@ -92,37 +68,28 @@ static bool lower_generate(lower_op_t* n) {
   }
   buffer_store(n->b, &x, nest.at, values[0].v);
   nest_end(n->l, &nest);
-  return give(n, &x);
-}
-
-static bool lower_dim(lower_op_t* n) {
-  buffer_t x;
-  int64_t dim = -1;
-  if (!buffer_read(n, 0, &x)) return false;
-  if (!lower_constant_index(n->in[1], &dim)) return lower_unsupported(n, "a constant dimension is");
-  if (dim < 0 || dim >= x.rank) return lower_error(n, "has no dimension %lld", (long long)dim);
-  return lower_return(n, x.sizes[dim]);
+  return buffer_give(n, &x);
 }
 
 static bool lower_slice(lower_op_t* n) {
   buffer_t x, y;
-  return buffer_read(n, 0, &x) && buffer_slice(n, &x, 1, lower_out_type(n, 0), &y) && give(n, &y);
+  return buffer_read(n, 0, &x) && buffer_slice(n, &x, 1, lower_out_type(n, 0), &y) && buffer_give(n, &y);
 }
 
 static bool lower_insert_slice(lower_op_t* n) {
   buffer_t part, whole, own, place;
-  if (!buffer_read(n, 0, &part) || !buffer_read(n, 1, &whole) || !copy_of(n, &whole, &own)) return false;
+  if (!buffer_read(n, 0, &part) || !buffer_read(n, 1, &whole) || !buffer_clone(n, &whole, &own)) return false;
   if (!buffer_slice(n, &own, 2, lower_in_type(n, 0), &place)) return false;
   if (part.memory->type->element != own.memory->type->element) return lower_error(n, "needs one element type");
   buffer_copy(n->l, &part, &place);
-  return give(n, &own);
+  return buffer_give(n, &own);
 }
 
 // In another shape; where it has gaps, a tensor of its own.
 static bool lower_tensor_reshape(lower_op_t* n) {
   buffer_t x, y, own;
-  if (!buffer_read(n, 0, &x) || !copy_of(n, &x, &own)) return false;
-  return buffer_reshape(n, &own, lower_out_type(n, 0), &y) && give(n, &y);
+  if (!buffer_read(n, 0, &x) || !buffer_clone(n, &x, &own)) return false;
+  return buffer_reshape(n, &own, lower_out_type(n, 0), &y) && buffer_give(n, &y);
 }
 
 static bool lower_same(lower_op_t* n) {
@@ -160,7 +127,7 @@ static bool lower_elements(lower_op_t* n) {
   buffer_store(n->b, &out, nest.at, n->out[0].v);
   nest_end(n->l, &nest);
   memcpy(n->in, numbers, sizeof(*numbers) * n->op->operand_count);
-  return give(n, &out);
+  return buffer_give(n, &out);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -179,7 +146,7 @@ static bool lower_tie_shape(lower_op_t* n) {
     x.sizes[i] = lower_index(n->b, n->in[next++]);
   }
   buffer_set_dense(n->b, &x);
-  return give(n, &x);
+  return buffer_give(n, &x);
 }
 
 // What the dispatch writes too is copied: a tensor does not change.
@@ -188,8 +155,8 @@ static bool lower_dispatch_load(lower_op_t* n) {
   const ir_type_t* type = lower_in_type(n, 0);
   bool only_read = type->kind == IR_TYPE_OPAQUE && type->body && strncmp(type->body, "readonly", 8) == 0;
   if (!buffer_read(n, 0, &x) || !buffer_slice(n, &x, 1, lower_out_type(n, 0), &y)) return false;
-  if (only_read) return give(n, &y);
-  return copy_of(n, &y, &own) && give(n, &own);
+  if (only_read) return buffer_give(n, &y);
+  return buffer_clone(n, &y, &own) && buffer_give(n, &own);
 }
 
 static bool lower_dispatch_store(lower_op_t* n) {
@@ -206,11 +173,11 @@ bool workgroup_lower_tensor(lower_op_t* n) {
     case TENSOR_EMPTY:
       return lower_empty(n);
     case TENSOR_DIM:
-      return lower_dim(n);
+      return buffer_lower_dim(n);
     case TENSOR_CAST:
       return lower_same(n);
     case TENSOR_EXTRACT:
-      return lower_extract(n);
+      return buffer_lower_load(n);
     case TENSOR_INSERT:
       return lower_insert(n);
     case TENSOR_FROM_ELEMENTS:

@@ -122,8 +122,7 @@ bool workgroup_lower_constant(lower_op_t* n) {
     kernel_store(n->b, number_of(n, scalar, value, i), x.memory, graph_index_constant(n->b, i));
   }
   once_end(n->l, &once);
-  n->out[0] = buffer_value(n->l, &x);
-  return true;
+  return buffer_give(n, &x);
 }
 
 //===----------------------------------------------------------------------------------------------------------------===
@@ -270,8 +269,7 @@ static bool lower_write(lower_op_t* n) {
   if (others && t.mask.count != workgroup_lanes(n, t.vector)) return lower_error(n, "needs a mask of its shape");
   if (n->op->result_count) {
     buffer_t own;
-    if (!buffer_alloc(n, t.memory.memory->type->element, t.memory.sizes, t.memory.rank, &own)) return false;
-    buffer_copy(n->l, &t.memory, &own);
+    if (!buffer_clone(n, &t.memory, &own)) return false;
     t.memory = own;
     n->out[0] = buffer_value(n->l, &own);
   }
