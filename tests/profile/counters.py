@@ -4,13 +4,12 @@
 """
 
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
 from expectations import expect, report
+from tools_runner import ToolsRunner
 
 SIZE = 4096
 PROGRAM = f"""
@@ -27,15 +26,7 @@ STALLS = [f"SOFTGPU_STALL_{cause}" for cause in ("LOAD", "STORE", "SCALAR", "LDS
 MOST_WAVES = {"gfx1100": 16, "gfx90a": 8, "gfx1201": 16}
 
 
-class Runner:
-    def __init__(self, tools, folder):
-        self.tools, self.folder = tools, folder
-        self.profile = folder / "counters.ireeprof"
-
-    def call(self, *command, **environment):
-        return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
-                              cwd=self.folder, env={**os.environ, **environment})
-
+class Runner(ToolsRunner):
     def run(self, target, mode, counters, *flags, **environment):
         return self.call(self.tools / "iree-softgpu", f"--target={target}", "--", self.tools / "iree-run-module",
                          f"--module={target}.vmfb", "--device=amdgpu", "--function=main", f"--input={SIZE}xf32=1",
@@ -43,14 +34,13 @@ class Runner:
                          f"--device_profiling_output={self.profile}",
                          *[f"--device_profiling_counter={name}" for name in counters], *flags, **environment)
 
-    def rows(self):
-        result = self.call(self.tools / "iree-profile", "counter", "--format=jsonl", "--counter_samples", self.profile)
-        return [json.loads(line) for line in result.stdout.splitlines()]
+    def counter_rows(self):
+        return self.rows("counter", "--counter_samples")
 
     def samples(self):
-        """Values of each sample by counter."""
+        """Values of each sample by counter, of dispatches or over time."""
         samples = {}
-        for row in self.rows():
+        for row in self.counter_rows():
             if row["type"] == "counter_sample":
                 samples.setdefault(row["sample_id"], {})[row["counter"]] = row["value"]
         return list(samples.values())
@@ -102,7 +92,7 @@ def check_ranges(runner, target):
     names = ["SOFTGPU_BYTES_WRITTEN", "SQ_WAVES"]
     result = runner.run(target, "counter-ranges,queue-events", names)
     expect("ranges: run", result.returncode == 0, result.stderr)
-    samples = [row for row in runner.rows() if row["type"] == "counter_sample"]
+    samples = [row for row in runner.counter_rows() if row["type"] == "counter_sample"]
     expect("ranges: one at the end", len(samples) == 2 and {row["scope"] for row in samples} == {"device_time_range"}, samples)
     expect("ranges: values", [row["value"] for row in samples] == [4 * SIZE, SIZE // 32], samples)
     expect("ranges: times", 0 < samples[0]["start_tick"] < samples[0]["end_tick"], samples)
@@ -119,11 +109,11 @@ def check_report(runner, target):
     runner.run(target, "counters", ["SQ_WAVES", "GRBM_COUNT"])
     text = runner.call(runner.tools / "iree-profile", "counter", runner.profile).stdout
     expect("report", " / SQ.SQ_WAVES\n" in text and " / GRBM.GRBM_COUNT\n" in text, text)
-    clock = [row for row in runner.rows() if row["type"] == "counter" and row["name"] == "GRBM_COUNT"]
+    clock = [row for row in runner.counter_rows() if row["type"] == "counter" and row["name"] == "GRBM_COUNT"]
     expect("cycles are said to be modelled", clock and "modelled" in clock[0]["description"], clock)
     # A filter leaves out what it does not take.
     runner.run(target, "counters", ["SQ_WAVES"], "--device_profiling_filter_function=other")
-    expect("filter", runner.samples() == [], runner.rows())
+    expect("filter", runner.samples() == [], runner.counter_rows())
 
 
 def check_refusals(runner, target):
@@ -155,7 +145,7 @@ def main():
     tools, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "add.mlir").write_text(PROGRAM)
-    runner = Runner(tools, folder)
+    runner = Runner(tools, folder, "counters.ireeprof")
     for target, lanes in (("gfx1100", 32), ("gfx90a", 64), ("gfx1201", 32)):
         check_target(runner, target, lanes)
         check_stalls(runner, target, SIZE // lanes)

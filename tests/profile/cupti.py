@@ -4,14 +4,12 @@ tests (cupti.c, cupti_activity.c), whose values say which range they are of.
     cupti.py TOOLS FOLDER LIBRARY
 """
 
-import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
 from expectations import expect, report
+from tools_runner import ToolsRunner
 
 # More dispatches than ranges fit between two starts of the profiler.
 PRODUCTS = 150
@@ -28,14 +26,10 @@ def program():
                       f"    return %{PRODUCTS} : tensor<8x8xf32>", "}"])
 
 
-class Runner:
+class Runner(ToolsRunner):
     def __init__(self, tools, folder, library):
-        self.tools, self.folder, self.library = tools, folder, library
-        self.profile = folder / "cupti.ireeprof"
-
-    def call(self, *command, **environment):
-        return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
-                              cwd=self.folder, env={**os.environ, **environment})
+        super().__init__(tools, folder, "cupti.ireeprof")
+        self.library = library
 
     def run(self, mode, counters, *flags, library=None, tool="iree-run-module", **environment):
         self.profile.unlink(missing_ok=True)
@@ -44,18 +38,6 @@ class Runner:
                          "--input=8x8xf32=0.125", f"--device_profiling_mode={mode}",
                          f"--device_profiling_output={self.profile}", f"--cuda_cupti_path={library or self.library}",
                          *[f"--device_profiling_counter={name}" for name in counters], *flags, **environment)
-
-    def rows(self, *command):
-        result = self.call(self.tools / "iree-profile", *command, "--format=jsonl", self.profile)
-        return [json.loads(line) for line in result.stdout.splitlines()]
-
-    def samples(self):
-        """Values of each sample by counter, in the order of the dispatches."""
-        samples = {}
-        for row in self.rows("counter", "--counter_samples"):
-            if row["type"] == "counter_sample":
-                samples.setdefault(row["dispatch_event_id"], {})[row["counter"]] = row["value"]
-        return [samples[key] for key in sorted(samples)]
 
 
 def check_dispatches(runner):

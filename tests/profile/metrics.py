@@ -5,12 +5,11 @@
 
 import argparse
 import json
-import os
 import pathlib
-import subprocess
 import sys
 
 from expectations import expect, report
+from tools_runner import ToolsRunner
 
 PROGRAM = """
 func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {
@@ -33,14 +32,10 @@ NVIDIA = {"clock.compute.current": 1980000000, "clock.memory.current": 261900000
           "memory.local.total": 100}
 
 
-class Runner:
+class Runner(ToolsRunner):
     def __init__(self, tools, folder):
-        self.tools, self.folder = tools, folder
+        super().__init__(tools, folder)
         (folder / "add.mlir").write_text(PROGRAM)
-
-    def call(self, *command, **environment):
-        return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
-                              cwd=self.folder, env={**os.environ, **environment})
 
     def compile(self, device, *flags):
         result = self.call(self.tools / "iree-compile", "add.mlir", f"--iree-hal-target-device={device}", *flags, "-o",

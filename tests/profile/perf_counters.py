@@ -3,15 +3,14 @@
     perf_counters.py TOOLS FOLDER
 """
 
-import json
 import pathlib
 import re
 import resource
-import subprocess
 import sys
 
 import perf
 from expectations import expect, report
+from tools_runner import ToolsRunner
 
 LARGE, SMALL = 2 << 20, 64
 PROGRAM = f"""
@@ -26,14 +25,7 @@ HUGE = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 LEAST = 4 if HUGE.exists() and "[always]" in HUGE.read_text() else 4 * LARGE // resource.getpagesize()
 
 
-class Runner:
-    def __init__(self, tools, folder):
-        self.tools, self.folder = tools, folder
-        self.profile = folder / "perf.ireeprof"
-
-    def call(self, *command):
-        return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120, cwd=self.folder)
-
+class Runner(ToolsRunner):
     def run(self, device, mode, counters):
         return self.call(self.tools / "iree-run-module", "--module=pages.vmfb", f"--device={device}", "--function=main",
                          f"--input={LARGE}xf32=1", f"--input={SMALL}xf32=2", "--output=", "--output=",
@@ -41,9 +33,7 @@ class Runner:
                          *[f"--device_profiling_counter={name}" for name in counters])
 
     def samples(self):
-        result = self.call(self.tools / "iree-profile", "counter", "--format=jsonl", "--counter_samples", self.profile)
-        rows = [json.loads(line) for line in result.stdout.splitlines()]
-        return [row for row in rows if row["type"] == "counter_sample"]
+        return [row for row in self.rows("counter", "--counter_samples") if row["type"] == "counter_sample"]
 
 
 def check_pages(runner, device):
@@ -88,7 +78,7 @@ def main():
     tools, folder = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "pages.mlir").write_text(PROGRAM)
-    runner = Runner(tools, folder)
+    runner = Runner(tools, folder, "perf.ireeprof")
     result = runner.call(tools / "iree-compile", "pages.mlir", "--iree-hal-target-device=local", "-o", "pages.vmfb")
     expect("compile", result.returncode == 0, result.stderr)
     check_refusals(runner)

@@ -6,14 +6,12 @@
 Each call makes a HIP of its own, which takes a third of a second: --all has more of them.
 """
 
-import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
 from expectations import expect, report
+from tools_runner import ToolsRunner
 
 LENGTHS = [256 * i for i in range(1, 9)]
 # More than wait for their values at a time.
@@ -38,15 +36,7 @@ def chain():
                       f"    return %{PRODUCTS} : tensor<8x8xf32>", "}"])
 
 
-class Runner:
-    def __init__(self, tools, folder):
-        self.tools, self.folder = tools, folder
-        self.profile = folder / "rocprofiler.ireeprof"
-
-    def call(self, *command, **environment):
-        return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
-                              cwd=self.folder, env={**os.environ, **environment})
-
+class Runner(ToolsRunner):
     def compile(self, name, target, driver="hip"):
         flag = "rocm" if driver == "amdgpu" else driver
         result = self.call(self.tools / "iree-compile", f"{name}.mlir", f"--iree-hal-target-device={driver}",
@@ -64,18 +54,6 @@ class Runner:
                          f"--module={name}-{driver}.vmfb", f"--device={driver}", "--function=main", *inputs,
                          f"--device_profiling_mode={mode}", f"--device_profiling_output={self.profile}",
                          *[f"--device_profiling_counter={counter}" for counter in counters], *flags, **environment)
-
-    def rows(self, *command):
-        result = self.call(self.tools / "iree-profile", *command, "--format=jsonl", self.profile)
-        return [json.loads(line) for line in result.stdout.splitlines()]
-
-    def samples(self):
-        """Values of each sample by counter, in the order of the dispatches."""
-        samples = {}
-        for row in self.rows("counter", "--counter_samples"):
-            if row["type"] == "counter_sample":
-                samples.setdefault(row["dispatch_event_id"], {})[row["counter"]] = row["value"]
-        return [samples[key] for key in sorted(samples)]
 
 
 def check_dispatches(runner):
@@ -154,7 +132,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "sums.mlir").write_text(sums())
     (folder / "chain.mlir").write_text(chain())
-    runner = Runner(tools, folder)
+    runner = Runner(tools, folder, "rocprofiler.ireeprof")
     runner.compile("sums", "gfx90a")
     runner.compile("sums", "gfx90a", "amdgpu")
     runner.compile("chain", "gfx90a")

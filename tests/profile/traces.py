@@ -4,13 +4,12 @@
 """
 
 import json
-import os
 import pathlib
 import re
-import subprocess
 import sys
 
 from expectations import expect, report
+from tools_runner import ToolsRunner
 
 SIZE = 4096
 # A sum of which each wave has one vector, and one whose waves meet at barriers and share workgroup memory.
@@ -31,14 +30,7 @@ func.func @main(%a: tensor<128x256xf32>, %b: tensor<256x128xf32>) -> tensor<128x
 """
 
 
-class Runner:
-    def __init__(self, tools, folder):
-        self.tools, self.folder = tools, folder
-
-    def call(self, *command, **environment):
-        return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=120,
-                              cwd=self.folder, env={**os.environ, **environment})
-
+class Runner(ToolsRunner):
     def compile(self, name, target):
         result = self.call(self.tools / "iree-compile", f"{name}.mlir", "--iree-hal-target-device=amdgpu",
                            f"--iree-rocm-target={target}", "-o", f"{name}.{target}.vmfb")
