@@ -204,7 +204,7 @@ bool strategy_few_matrix_proposes(const dispatch_t* d, candidate_t* c) {
   return prepare(&m, (dispatch_t*)d) ||
          candidate_declines(
              c, fragments_decline(
-                    (dispatch_t*)d,
+                    (dispatch_t*)d, false,
                     "it has more than 31 rows, fewer than 32 columns or 64 of depth, or weights lie otherwise"));
 }
 

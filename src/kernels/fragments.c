@@ -162,9 +162,9 @@ bool fragments_take(fragments_t* f, const device_mma_t* device_row) {
   return fragments_fit(f, device_row) && fills(&f->product, f->row);
 }
 
-const char* fragments_decline(dispatch_t* d, const char* other) {
+const char* fragments_decline(dispatch_t* d, bool takes_open, const char* other) {
   fragments_t f;
-  if (!fragments_read(&f, d, false)) return "only run time knows sizes, or operands are of two types";
+  if (!fragments_read(&f, d, takes_open)) return "only run time knows sizes, or operands are of two types";
   for (int32_t i = 0; i < d->device->mma_count; ++i) {
     if (fragments_fit(&f, &d->device->mma[i])) return other;
   }

@@ -36,8 +36,8 @@ typedef struct fragments_t {
 bool fragments_read(fragments_t* f, dispatch_t* d, bool takes_open);
 bool fragments_has_open_rows(const product_t* p);
 bool fragments_has_open_columns(const product_t* p);
-// Why a product is not one for matrix instructions; `other` where it is.
-const char* fragments_decline(dispatch_t* d, const char* other);
+// Why a product is not one for matrix instructions (`takes_open` as above); `other` where it is.
+const char* fragments_decline(dispatch_t* d, bool takes_open, const char* other);
 // Makes `row` the instruction; false when it does not do this product.
 bool fragments_fit(fragments_t* f, const device_mma_t* row);
 // The same; also false when padding to whole fragments would cost more than it brings.

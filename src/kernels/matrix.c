@@ -85,7 +85,7 @@ static bool prepare(matrix_t* m, dispatch_t* d) {
 bool strategy_matrix_proposes(const dispatch_t* d, candidate_t* c) {
   matrix_t m;
   return prepare(&m, (dispatch_t*)d) ||
-         candidate_declines(c, fragments_decline((dispatch_t*)d, "it would leave most of a fragment empty"));
+         candidate_declines(c, fragments_decline((dispatch_t*)d, false, "it would leave most of a fragment empty"));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

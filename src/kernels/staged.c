@@ -47,7 +47,8 @@
 bool strategy_staged_proposes(const dispatch_t* d, candidate_t* c) {
   staged_t s;
   return staged_plan(&s, (dispatch_t*)d) ||
-         candidate_declines(c, fragments_decline((dispatch_t*)d, "it is too small for tiles of workgroup memory"));
+         candidate_declines(c,
+                            fragments_decline((dispatch_t*)d, true, "it is too small for tiles of workgroup memory"));
 }
 
 //===----------------------------------------------------------------------------------------------------------------===

@@ -79,7 +79,7 @@ bool strategy_tile_proposes(const dispatch_t* d, candidate_t* c) {
     bool fixed = p.dynamic || op == d->yield || ir_type_is_static(op->results[0].type);
     if (op != d->yield && (!eval_supports(op) || !fixed)) return candidate_declines(c, "only run time knows sizes");
   }
-  if (!fragments_decline((dispatch_t*)d, NULL)) c->factor = WITHOUT_INSTRUCTION;
+  if (!fragments_decline((dispatch_t*)d, false, NULL)) c->factor = WITHOUT_INSTRUCTION;
   return (p.batch <= MAX_GRID && p.rows <= MAX_GRID) || candidate_declines(c, "there are too many rows for a launch");
 }
 

@@ -75,13 +75,14 @@ static global_t* find_global(schedule_t* s, const ir_op_t* access) {
 }
 
 static bool is_view(const ir_op_t* op) {
-  return op->operand_count && ir_type_is_tensor(op->results[0].type) && ir_has_trait(op, IR_TRAIT_PURE);
+  return op->operand_count && op->result_count && ir_type_is_tensor(op->results[0].type) &&
+         ir_has_trait(op, IR_TRAIT_PURE);
 }
 
 static void note_reads(schedule_t* s, const ir_op_t* op) {
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const ir_op_t* def = ir_operand(op, i)->def;
-    while (def && def->result_count && is_view(def)) def = ir_operand(def, 0)->def;
+    while (def && is_view(def)) def = ir_operand(def, 0)->def;
     if (!def || !ir_is(def, GRAPH_GLOBAL_LOAD) || !place_of(def)) continue;
     global_t* global = find_global(s, def);
     global->read = later(global->read, round_of(op));
@@ -233,7 +234,7 @@ pass_result_t pass_schedule(ir_op_t* module, ir_context_t* ctx) {
   IR_FOR_OPS(func, ir_module_body(module)) {
     if (!strcmp(func->name, "func.func") && func->regions[0].first) schedule_block(&s, func->regions[0].first);
   }
-  clear(module);
+  IR_FOR_OPS(op, ir_module_body(module)) op->data = NULL;  // globals: runs clear their own
   memory_free(s.globals);
   memory_free(s.moved);
   memory_free(s.ops);

@@ -47,6 +47,11 @@ static bool is_launched(const gpu_command_t* command) {
   return command->kind == HAL_COMMAND_DISPATCH && counts[0] && counts[1] && counts[2];
 }
 
+// Bytes of a command's own copy of its arguments.
+static size_t arguments_size(const gpu_command_t* command) {
+  return command->kind == HAL_COMMAND_DISPATCH ? gpu_command_arguments_size(command->dispatch.function) : 0;
+}
+
 // Whether it can be a graph: how many workgroups there are is known, and there is something to gain.
 static bool is_fixed(const gpu_work_t* work) {
   if (work->count < MIN_COMMANDS) return false;
@@ -113,10 +118,8 @@ static iree_status_t write_all(stream_writer_t* writer, stream_graph_t* graph, c
     row_t* row = &graph->rows[i];
     void* node = NULL;
     writer->kept = &row->launch;
-    if (command->kind == HAL_COMMAND_DISPATCH) {
-      writer->arguments = row->arguments;
-      writer->capacity = gpu_command_arguments_size(command->dispatch.function);
-    }
+    writer->arguments = row->arguments;
+    writer->capacity = arguments_size(command);
     IREE_RETURN_IF_ERROR(begin_command(writer, graph, command->waits, &parts));
     IREE_RETURN_IF_ERROR(stream_write_command(writer, ranges, command));
     IREE_RETURN_IF_ERROR(end_command(writer, graph, &parts, &node));
@@ -153,11 +156,6 @@ static iree_status_t instantiate(stream_graph_t* graph, const gpu_range_t* range
     memcpy(graph->ranges, ranges, graph->work.slot_count * sizeof(*ranges));
   }
   return status;
-}
-
-// Bytes of a command's own copy of its arguments.
-static size_t arguments_size(const gpu_command_t* command) {
-  return command->kind == HAL_COMMAND_DISPATCH ? gpu_command_arguments_size(command->dispatch.function) : 0;
 }
 
 // One block behind the graph, by falling alignment: that of a graph that was cleared, where it is large enough.
