@@ -108,6 +108,14 @@ static void show_carried(lower_op_t* n, const carried_t* c, ir_value_t* const* n
   }
 }
 
+// The op's results are those of the kernel's loop or branch; true.
+static bool give_carried(lower_op_t* n, const carried_t* c, ir_op_t* op) {
+  lower_list_t results = LOWER_LIST(n->ctx);
+  lower_list_add_results(&results, op, 0);
+  show_carried(n, c, results.items, n->out);
+  return true;
+}
+
 // What a region gives for the next round, or as results: its tensors are where they belong, its numbers in `out`.
 static bool end_carried(lower_op_t* n, const carried_t* c, const lower_value_t* values, uint32_t count,
                         lower_list_t* out) {
@@ -144,10 +152,7 @@ static bool lower_for(lower_op_t* n) {
   if (!workgroup_check_args(n, block, args)) return false;
   if (!lower_block(n->l, block, args, &values, &count) || !end_carried(n, &c, values, count, &next)) return false;
   kernel_for_end(n->b, &loop, next.items, next.count);
-  lower_list_t results = LOWER_LIST(n->ctx);
-  lower_list_add_results(&results, loop.op, 0);
-  show_carried(n, &c, results.items, n->out);
-  return true;
+  return give_carried(n, &c, loop.op);
 }
 
 static bool lower_if(lower_op_t* n) {
@@ -181,10 +186,7 @@ static bool lower_if(lower_op_t* n) {
     if (i == 0) kernel_if_else(n->b, &branch, list.items, list.count);
     if (i == 1) kernel_if_end(n->b, &branch, list.items, list.count);
   }
-  lower_list_t results = LOWER_LIST(n->ctx);
-  lower_list_add_results(&results, branch.op, 0);
-  show_carried(n, &c, results.items, n->out);
-  return true;
+  return give_carried(n, &c, branch.op);
 }
 
 // What the first region passes on is what it is given.
@@ -217,10 +219,7 @@ static bool lower_while(lower_op_t* n) {
   if (!workgroup_check_args(n, after, args)) return false;
   if (!lower_block(n->l, after, args, &values, &count) || !end_carried(n, &c, values, count, &next)) return false;
   kernel_while_end(n->b, &loop, next.items, next.count);
-  lower_list_t results = LOWER_LIST(n->ctx);
-  lower_list_add_results(&results, loop.op, 0);
-  show_carried(n, &c, results.items, n->out);
-  return true;
+  return give_carried(n, &c, loop.op);
 }
 
 // Rounds that do not need one another, over memory: threads share them.
